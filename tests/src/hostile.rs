@@ -198,6 +198,7 @@ impl Hostile {
                 reassociate: false,
                 no_alias: false,
                 keeps_order: false,
+                directives: false,
                 quiet: self.words("quiet").into_iter().map(str::to_owned).collect(),
                 vector_bytes: None,
                 nests: nests.collect(),

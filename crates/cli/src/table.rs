@@ -56,7 +56,7 @@ pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -
     let output = report.output.display();
     let _ = match report.changed {
         true => writeln!(out, "written to {output}{flags}"),
-        false => writeln!(out, "{output} is the input unchanged"),
+        false => writeln!(out, "{output} is the input unchanged{flags}"),
     };
     out
 }

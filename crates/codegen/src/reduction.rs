@@ -83,53 +83,51 @@ impl Context<'_> {
             }
             let of_team = memory.is_some() && self.in_team;
             let active = self.registers.contains_key(&r.array) && !self.spilled.contains(&r.array);
-            let operands: Vec<String> =
-                if let Some(names) = self.touched_scalars(body, r.array).filter(|_| !of_team) {
-                    names
-                } else if active {
-                    match memory {
-                        Some(_) => return Err(refused()),
-                        None => return Ok(None),
-                    }
-                } else if let Some((_, name)) = self.aliases.iter().find(|(a, _)| *a == first) {
-                    vec![name.clone()]
-                } else {
-                    let target = target(array, header, body);
-                    if of_team {
-                        self.check_shared(array, &target)?;
-                    }
-                    match (target, memory) {
-                        (Target::Scalar, _) => vec![self.name(r.array).to_owned()],
-                        (Target::Element(access), _) => {
-                            let is_own = !is_outer(array.storage);
-                            match (self.surely_touched(header, body, &access), memory) {
-                                (Some(conditions), _) if !is_own => {
-                                    text.conditions.extend(conditions);
-                                    text.conditions.dedup();
-                                }
-                                // The element may not be there, or be another thread's.
-                                (None, Some(_)) if !is_own => {
-                                    return Err(CodegenError::Conditional { array: array.name.clone() });
-                                }
-                                (None, None) if !is_own => return Ok(None),
-                                _ => {}
+            let operands: Vec<String> = if let Some(names) =
+                self.touched_scalars(body, r.array).filter(|_| !of_team)
+            {
+                names
+            } else if active {
+                match memory {
+                    Some(_) => return Err(refused()),
+                    None => return Ok(None),
+                }
+            } else if let Some((_, name)) = self.aliases.iter().find(|(a, _)| *a == first) {
+                vec![name.clone()]
+            } else {
+                let target = target(array, header, body);
+                if of_team {
+                    self.check_shared(array, &target)?;
+                }
+                match (target, memory) {
+                    (Target::Scalar, _) => vec![self.name(r.array).to_owned()],
+                    (Target::Elements(elements), _) => {
+                        let mut names = Vec::new();
+                        for access in elements {
+                            if !self.may_copy((header, body), &access, &mut text) {
+                                return match memory {
+                                    Some(_) => Err(CodegenError::Conditional { array: array.name.clone() }),
+                                    None => Ok(None),
+                                };
                             }
                             let name = self.fresh(&format!("{}_{word}", self.name(r.array)));
                             let element = self.access(&access);
                             text.before.push(format!("{} {name} = {element};", element_type(array)));
                             text.after.push(format!("{element} = {name};"));
                             text.aliases.push((access, name.clone()));
-                            vec![name]
+                            names.push(name);
                         }
-                        (Target::Section, Some(_)) => vec![self.section(array)],
-                        (Target::Parts, Some(memory)) => {
-                            text.parts.push(self.part(array, r.op, memory).ok_or_else(refused)?);
-                            vec![]
-                        }
-                        (_, Some(_)) => return Err(refused()),
-                        (_, None) => return Ok(None),
+                        names
                     }
-                };
+                    (Target::Section, Some(_)) => vec![self.section(array)],
+                    (Target::Parts, Some(memory)) => {
+                        text.parts.push(self.part(array, r.op, memory).ok_or_else(refused)?);
+                        vec![]
+                    }
+                    (_, Some(_)) => return Err(refused()),
+                    (_, None) => return Ok(None),
+                }
+            };
             if !operands.is_empty() {
                 // Clauses take variables: neither elements behind pointers nor members, and no sections of such.
                 let has_names = operands.iter().all(|o| o.split('[').next().is_some_and(is_identifier));
@@ -141,6 +139,18 @@ impl Context<'_> {
             }
         }
         Ok(Some(text))
+    }
+
+    /// Whether the loop touches an element for certain once it does anything, or the element is the nest's own: otherwise it may
+    /// not be there, or be another thread's. When that is, becomes part of the conditions.
+    fn may_copy(&self, (header, body): (&Loop, &[Item]), access: &Access, text: &mut ReductionText) -> bool {
+        if !is_outer(self.program.array(access.array).storage) {
+            return true;
+        }
+        let Some(conditions) = self.surely_touched(header, body, access) else { return false };
+        text.conditions.extend(conditions);
+        text.conditions.dedup();
+        true
     }
 
     /// What must hold for a loop to do anything, as C conditions, if it then touches this element for certain; `None` if it may
@@ -193,7 +203,7 @@ impl Context<'_> {
             Target::Scalar => is_variable,
             Target::Section => is_variable && array.storage == Storage::Global,
             Target::Parts => true,
-            Target::Element(_) | Target::Unknown => false,
+            Target::Elements(_) | Target::Unknown => false,
         };
         match has_name {
             true => Ok(()),

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::expand::{Item, all_accesses, collect_loops, constant_shape};
-use oxeye_ir::{Access, Array, ArrayId, Form, Loop, Reduction};
+use oxeye_ir::{Access, Array, ArrayId, Expr, Form, Loop, Reduction};
 use std::collections::BTreeSet;
 
 /// Size above which arrays are not copied to every thread's stack.
@@ -10,8 +10,8 @@ const MAX_STACK_BYTES: i64 = 64 * 1024;
 
 /// The form of a reduction's target in the loop.
 pub(crate) enum Target {
-    /// One element throughout.
-    Element(Access),
+    /// A few elements throughout, apart from each other.
+    Elements(Vec<Access>),
     /// A scalar.
     Scalar,
     /// A small array.
@@ -29,17 +29,32 @@ fn is_fixed(access: &Access, header: &Loop, body: &[Item]) -> bool {
     access.indices.iter().all(|e| e.reads().is_empty() && loops.iter().all(|l| !e.uses(*l)))
 }
 
+/// Whether no two of some accesses touch the same element.
+fn are_apart(elements: &[Access]) -> bool {
+    let differ = |(a, b): (&Expr, &Expr)| match (a.as_affine(), b.as_affine()) {
+        (Some(a), Some(b)) => (a.clone() - b.clone()).as_constant().is_some_and(|distance| distance != 0),
+        _ => false,
+    };
+    let is_apart =
+        |(k, a): (usize, &Access)| elements[..k].iter().all(|b| a.indices.iter().zip(&b.indices).any(differ));
+    elements.iter().enumerate().all(is_apart)
+}
+
 /// The form of the target `array` of a reduction in the loop.
 pub(crate) fn target(array: &Array, header: &Loop, body: &[Item]) -> Target {
     if array.shape.is_empty() {
         return Target::Scalar;
     }
     let accesses: Vec<&Access> = all_accesses(body).into_iter().filter(|a| a.array == array.id).collect();
-    if let Some(first) = accesses.first()
-        && accesses.iter().all(|a| a == first)
-        && is_fixed(first, header, body)
-    {
-        return Target::Element((*first).clone());
+    let mut elements: Vec<Access> = Vec::new();
+    for access in accesses {
+        if !elements.contains(access) {
+            elements.push(access.clone());
+        }
+    }
+    let are_fixed = !elements.is_empty() && elements.iter().all(|a| is_fixed(a, header, body));
+    if elements.len() == 1 && are_fixed {
+        return Target::Elements(elements);
     }
     let bytes = constant_shape(array).and_then(|shape| {
         let size = i64::try_from(array.element.bytes()).ok()?;
@@ -48,6 +63,7 @@ pub(crate) fn target(array: &Array, header: &Loop, body: &[Item]) -> Target {
     match (bytes, array.shape.as_slice()) {
         _ if matches!(array.form, Form::Leading(_)) => Target::Unknown,
         (Some(b), _) if b <= MAX_STACK_BYTES => Target::Section,
+        _ if are_fixed && are_apart(&elements) => Target::Elements(elements),
         (_, [Some(_)]) => Target::Parts,
         _ => Target::Unknown,
     }

@@ -105,13 +105,24 @@ impl Directives {
 
     /// Whether every thread has its own copy of a file-scope variable of this name.
     pub(crate) fn is_threadprivate(&self, name: &str) -> bool {
-        let lists = self.all.iter().filter_map(|p| p.text.strip_prefix("omp threadprivate"));
-        lists.flat_map(tokens).any(|t| t.is(name))
+        self.threadprivate().flat_map(tokens).any(|t| t.is(name))
     }
 
-    /// Whether any of them is an OpenMP pragma.
-    pub(crate) fn has_openmp(&self) -> bool {
-        self.all.iter().any(|p| p.text.split_whitespace().next() == Some("omp"))
+    /// What directives `threadprivate` list.
+    fn threadprivate(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().filter_map(|p| p.text.strip_prefix("omp threadprivate"))
+    }
+
+    /// Where those stand that make teams of threads.
+    pub(crate) fn teams(&self) -> impl Iterator<Item = usize> {
+        let makes_team = |p: &&Pragma| matches!(&p.directive, Directive::Construct(c) if c.is_parallel);
+        self.all.iter().filter(makes_team).map(|p| p.at)
+    }
+
+    /// Whether directives of OpenMP inside a part of the text, or on what is private to threads anywhere, change how it is run.
+    pub(crate) fn has_openmp(&self, range: Range) -> bool {
+        let is_openmp = |p: &Pragma| p.text.split_whitespace().next() == Some("omp");
+        self.inside(range).iter().any(is_openmp) || self.threadprivate().next().is_some()
     }
 }
 

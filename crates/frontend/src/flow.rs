@@ -117,39 +117,81 @@ pub(crate) fn lent(file: &File, arg: &Expr) -> Option<VarId> {
     inner.as_var().filter(|var| file.var(*var).ty.as_scalar().is_some())
 }
 
+/// Whether somebody may know where an array lies once a function has ended, other than by its name: functions that only follow
+/// what they are passed do not keep it.
+pub(crate) fn is_array_kept(file: &File, function: &Function, var: VarId) -> bool {
+    let mut found = false;
+    function.body.walk(&mut |s| found |= s.exprs().into_iter().any(|e| goes_further(file, e, var, 0)));
+    found
+}
+
+/// What an expression leads into by subscripts, and all of its subscripts.
+fn subscripted(e: &Expr) -> Option<(VarId, Vec<&Expr>)> {
+    match &e.kind {
+        ExprKind::Var(var) => Some((*var, Vec::new())),
+        ExprKind::Index(base, index) => {
+            let (var, mut indices) = subscripted(base)?;
+            indices.push(index);
+            Some((var, indices))
+        }
+        _ => None,
+    }
+}
+
+/// So many subscripts lead from an array of arrays, or a pointer to such, to what is none.
+fn n_layers(ty: &Type) -> usize {
+    match ty {
+        Type::Array { of, .. } => 1 + n_layers(of),
+        _ => 0,
+    }
+}
+
+/// Whether an expression does something else with an array, or a pointer into it, than to read or write its elements.
+fn goes_further(file: &File, e: &Expr, array: VarId, depth: usize) -> bool {
+    const LIBRARY: [&str; 3] = ["memcpy", "memmove", "memset"];
+    let within = |e: &Expr| goes_further(file, e, array, depth);
+    let needed = file.var(array).ty.pointee().map_or(0, |ty| 1 + n_layers(ty));
+    // A row is passed as a pointer of its own.
+    let passed = |arg: &Expr| match &arg.kind {
+        ExprKind::AddressOf(inner) => subscripted(inner).is_some_and(|(var, _)| var == array),
+        _ => subscripted(arg).is_some_and(|(var, indices)| var == array && indices.len() < needed),
+    };
+    match &e.kind {
+        ExprKind::Deref(inner) if inner.as_var() == Some(array) => needed != 1,
+        ExprKind::Index(..) if subscripted(e).is_some_and(|(var, _)| var == array) => {
+            let indices = subscripted(e).map_or(Vec::new(), |(_, indices)| indices);
+            indices.len() < needed || indices.into_iter().any(within)
+        }
+        // `&*p` is the pointer itself.
+        ExprKind::AddressOf(inner) => {
+            let mut is_inside = false;
+            inner.walk(&mut |e| is_inside |= e.as_var().is_some_and(|var| file.root(var) == array));
+            is_inside
+        }
+        ExprKind::Call(callee, args) => {
+            let is_known = matches!(&callee.kind, ExprKind::Name(name) if LIBRARY.contains(&name.as_str()));
+            args.iter().enumerate().any(|(position, arg)| match passed(arg) {
+                true => !is_known && !only_follows(file, callee, position, depth + 1),
+                false => within(arg),
+            })
+        }
+        ExprKind::Unknown(..) => e.mentions(array),
+        ExprKind::SizeofExpr(_) => false,
+        _ => e.as_var() == Some(array) || e.children().into_iter().any(within),
+    }
+}
+
 /// Whether a function of the file does nothing with its argument at a position but read and write the numbers that it leads to,
 /// or the members of the structures.
 pub(crate) fn only_follows(file: &File, callee: &Expr, position: usize, depth: usize) -> bool {
     const MOST_CALLS: usize = 4;
-    fn goes_further(file: &File, e: &Expr, param: VarId, depth: usize) -> bool {
-        match &e.kind {
-            ExprKind::Deref(inner) if inner.as_var() == Some(param) => false,
-            ExprKind::Index(base, index) if base.as_var() == Some(param) => {
-                goes_further(file, index, param, depth)
-            }
-            // `&*p` is the pointer itself.
-            ExprKind::AddressOf(inner) => {
-                let mut is_inside = false;
-                inner.walk(&mut |e| is_inside |= e.as_var().is_some_and(|var| file.root(var) == param));
-                is_inside
-            }
-            ExprKind::Call(callee, args) => {
-                args.iter().enumerate().any(|(position, arg)| match arg.as_var() == Some(param) {
-                    true => !only_follows(file, callee, position, depth + 1),
-                    false => goes_further(file, arg, param, depth),
-                })
-            }
-            ExprKind::Unknown(..) => e.mentions(param),
-            _ => {
-                e.as_var() == Some(param)
-                    || e.children().into_iter().any(|e| goes_further(file, e, param, depth))
-            }
-        }
-    }
     let ExprKind::Name(name) = &callee.kind else { return false };
     let Some((_, function)) = file.function(name).filter(|_| depth < MOST_CALLS) else { return false };
     let Some(param) = function.params.get(position) else { return false };
-    let pointee = file.var(*param).ty.pointee();
+    let mut pointee = file.var(*param).ty.pointee();
+    while let Some(Type::Array { of, .. }) = pointee {
+        pointee = Some(of);
+    }
     let is_fitting = pointee.is_some_and(|ty| ty.as_scalar().is_some() || matches!(ty, Type::Struct(_)));
     let mut is_kept = function.problem.is_some() || !is_fitting;
     function.body.walk(&mut |s| {

@@ -230,6 +230,11 @@ impl<'a> Pointers<'a> {
         self.escaping.contains(&var)
     }
 
+    /// Whether a function may be called by other means than by its name.
+    pub(crate) fn escapes_function(&self, name: &str) -> bool {
+        self.escaping_functions.contains(name)
+    }
+
     /// Whether all values ever assigned come from allocations.
     fn is_fresh(&self, var: VarId) -> bool {
         let is_own = match self.file.var(var).kind {

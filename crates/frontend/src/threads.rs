@@ -24,6 +24,14 @@ impl<'a> Context<'a> {
         })
     }
 
+    /// Whether OpenMP runs the function, or one of these that it calls, in another way than without.
+    pub(crate) fn is_under_directives(&self, called: &[String]) -> bool {
+        let called = called.iter().filter_map(|name| self.file.function(name)).map(|(_, function)| function);
+        std::iter::once(self.function)
+            .chain(called)
+            .any(|function| self.directives.has_openmp(function.range))
+    }
+
     /// A directive above the statement that cannot be replaced together with it.
     pub(crate) fn kept_above(&self, s: &Stmt) -> Option<Box<Refusal>> {
         let pragma = self.above(s).find(|p| p.directive == Directive::Kept)?;

@@ -18,6 +18,7 @@ use crate::preprocess::{Preprocessed, preprocess, preprocess_plain, survey};
 use crate::refusal::{Refusal, in_words};
 use crate::regions::{Found, Regions};
 use crate::scopes::Scopes;
+use crate::scratch::{Reading, find_scratch};
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_binding::{Binding, Bound, OwnText};
 use oxeye_ir::{NestId, Program, Span};
@@ -65,7 +66,7 @@ impl Default for ReadOptions {
 }
 
 /// A file that was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Unit {
     /// Its path.
     pub path: PathBuf,
@@ -83,6 +84,10 @@ pub struct Unit {
     pub diagnostics: Vec<Diagnostic>,
     /// Whether it defines `main`.
     pub has_main: bool,
+    /// Lines with directives that make teams of threads (`omp parallel`), whether or not the build acts on them.
+    pub teams: Vec<u32>,
+    /// Lines of those among them with which threads race for a variable, for certain, each with the variable.
+    pub races: Vec<(u32, String)>,
 }
 
 /// A function with loop nests.
@@ -169,6 +174,8 @@ fn read_text(
         functions: Vec::new(),
         diagnostics: Vec::new(),
         has_main: file.functions.iter().any(|f| f.name == "main" && is_own(f)),
+        teams: Vec::new(),
+        races: Vec::new(),
     };
     if let Some(name) = &options.function
         && !file.functions.iter().any(|f| f.name == *name && is_own(f))
@@ -183,10 +190,13 @@ fn read_text(
     let pointers = Pointers::new(&file);
     let changed_globals = changed_globals(&file);
     let directives = Directives::of(&preprocessed.pragmas, switches_openacc_on(&options.args));
+    let origins = directives.teams().map(|at| preprocessed.origin(at));
+    unit.teams = origins.filter(|(is_own, line)| *is_own && *line > 0).map(|(_, line)| line).collect();
     let reliance = Reliance::new(&file, &preprocessed, &source, directives.ignores_openacc());
     let calls = Calls::of(&file, &preprocessed, &layout, &places, &source);
     let mut reader = Reader {
         unit: &mut unit,
+        readings: Vec::new(),
         preprocessed: &preprocessed,
         reliance: &reliance,
         calls: &calls,
@@ -220,8 +230,20 @@ fn read_text(
             opened: &options.opened,
             has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),
         };
+        reader.unit.races.extend(cx.races());
         reader.function(&cx, &places);
     }
+    let places = reader.readings;
+    let functions = unit.functions.iter_mut().zip(&places);
+    let mut readings: Vec<Reading<'_>> = functions
+        .map(|(Function { program, inlined, .. }, (position, ranges))| Reading {
+            position: *position,
+            ranges,
+            program,
+            inlined,
+        })
+        .collect();
+    find_scratch((&file, &pointers, &directives), &changed_globals, &mut readings);
     let of_cut = |d: &Diagnostic| d.span.is_some_and(|span| unit.cuts.iter().any(|cut| cut.is_own(span)));
     unit.diagnostics.retain(|d| !of_cut(d));
     unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
@@ -271,6 +293,8 @@ fn span(e: Extent) -> Span {
 
 struct Reader<'a> {
     unit: &'a mut Unit,
+    /// Where each of its functions, in their order, stands in the file, and where the nests of that do.
+    readings: Vec<(usize, BTreeMap<NestId, Range>)>,
     preprocessed: &'a Preprocessed,
     reliance: &'a Reliance<'a>,
     calls: &'a Calls<'a>,
@@ -307,13 +331,15 @@ impl Reader<'_> {
         cx: &Context<'_>,
         program: &Program,
         ranges: &BTreeMap<NestId, Range>,
+        inlined: &BTreeMap<NestId, Vec<String>>,
     ) -> BTreeMap<NestId, Conditions> {
         let mut found = BTreeMap::new();
         let scopes = Scopes::of(cx);
         for nest in program.nests.values() {
             let (Some(span), Some(range)) = (nest.span, ranges.get(&nest.id)) else { continue };
             let mut conditions = self.reliance.of(*range, span.start..span.end, cx.position, &scopes);
-            if cx.directives.has_openmp() && !cx.is_threaded {
+            let inlined = inlined.get(&nest.id).map_or(&[][..], Vec::as_slice);
+            if !cx.is_threaded && cx.is_under_directives(inlined) {
                 // With threads, different code runs.
                 conditions.preprocessor.insert(0, "!defined(_OPENMP)".to_owned());
             }
@@ -374,7 +400,7 @@ impl Reader<'_> {
         }
         if !program.nests.is_empty() {
             let name = name.to_owned();
-            let conditions = self.conditions(cx, &program, &ranges);
+            let conditions = self.conditions(cx, &program, &ranges, &inlined);
             let never_called =
                 ranges.iter().map(|(id, range)| (*id, self.calls.never_called(*range))).collect();
             let span = span(*whole);
@@ -390,6 +416,7 @@ impl Reader<'_> {
                 never_called,
                 span,
             };
+            self.readings.push((cx.position, ranges));
             self.unit.functions.push(function);
         }
     }

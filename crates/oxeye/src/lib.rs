@@ -118,6 +118,6 @@ pub use session::{Session, interrupt};
 pub use stages::{
     BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, GuardReport, Measured,
     NestReport, NestSearchReport, ProgramReport, Proposed, Report, SearchReport, SizeReport, TrialReport,
-    Unchanged, capture, emit, measure, open, propose, read, report, second_round,
+    Unchanged, capture, emit, measure, open, propose, read, report, second_round, wake_directives,
 };
 pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};

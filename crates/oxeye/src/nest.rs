@@ -611,9 +611,7 @@ mod tests {
             nest
         };
         let (path, source) = (PathBuf::new(), String::new());
-        let included = oxeye_frontend::Included::default();
-        let (functions, diagnostics) = (Vec::new(), Vec::new());
-        let unit = Unit { path, source, included, functions, diagnostics, has_main: true };
+        let unit = Unit { path, source, ..Unit::default() };
         let nests = nests.iter().map(nest).collect();
         Workpiece { unit, program: None, coverage: None, stacks: None, nests }
     }

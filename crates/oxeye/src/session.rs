@@ -15,7 +15,7 @@ use oxeye_host::{Effort, HostProfile, Step};
 use oxeye_ir::{Nest, SymId};
 use oxeye_measure::{MeasureError, Rejection, Tolerance, kill_everything};
 use oxeye_transform::{Machine, Policy, PreparedNest};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -33,9 +33,27 @@ pub struct Session<'a> {
     pub(crate) threads: u32,
     /// Sentences on the run as a whole.
     pub(crate) notes: Vec<String>,
+    /// OpenMP directives that the build leaves off, as long as it is not decided what becomes of them.
+    pub(crate) dormant: Option<Dormant>,
+    /// The program with these on, where they are.
+    pub(crate) awake: Option<Awake>,
     /// Instructions that the flags leave unused, once that was asked.
     isa: OnceLock<Option<Isa>>,
     time: RunTime,
+}
+
+/// OpenMP directives that a build leaves off.
+pub(crate) struct Dormant {
+    source: PathBuf,
+    /// Which of the notes tells of them.
+    note: usize,
+}
+
+/// The user's own program with its OpenMP directives switched on.
+pub(crate) struct Awake {
+    pub(crate) executable: PathBuf,
+    /// The time of the program as it is by that of this one.
+    pub(crate) speedup: f64,
 }
 
 /// A program that has not ended after so many times the budget is taken to run forever.
@@ -113,6 +131,8 @@ impl<'a> Session<'a> {
             known: KnownNests::open(knowledge, &mut notes)?,
             threads: options.threads.max(1),
             notes,
+            dormant: None,
+            awake: None,
             isa: OnceLock::new(),
             time,
         })
@@ -146,16 +166,6 @@ impl<'a> Session<'a> {
         if self.threads == 1 {
             return Ok(());
         }
-        let own = std::iter::once(self.options.file.as_path()).chain(self.options.compiler.sources());
-        let flag = self.workshop.openmp_flag();
-        if let (Some(source), Some(flag)) = (own.into_iter().find(|s| has_openmp(s)), flag) {
-            self.threads = 1;
-            self.notes.push(format!(
-                "{} has OpenMP directives, which {flag} would switch on, so one thread is used; give {flag} to use more",
-                source.display()
-            ));
-            return Ok(());
-        }
         if let Err(error) = self.workshop.try_openmp() {
             self.check_cancelled()?;
             let why = complaint(&error.to_string());
@@ -164,8 +174,42 @@ impl<'a> Session<'a> {
                 "{} cannot build OpenMP code ({why}), so one thread is used; for clang install libomp",
                 self.workshop.compiler.program
             ));
+            return Ok(());
+        }
+        let own = std::iter::once(self.options.file.as_path()).chain(self.options.compiler.sources());
+        let flag = self.workshop.openmp_flag();
+        if let (Some(source), Some(flag)) = (own.into_iter().find(|s| has_openmp(s)), flag) {
+            self.threads = 1;
+            self.dormant = Some(Dormant { source: source.to_owned(), note: self.notes.len() });
+            self.notes.push(format!(
+                "{} has OpenMP directives, which {flag} would switch on, so one thread is used; give {flag} to use more",
+                source.display()
+            ));
         }
         Ok(())
+    }
+
+    /// From now on, directives that the build leaves off are on, or stay off for this reason, if there is more to say of it.
+    pub(crate) fn decide(&mut self, tried: Result<Awake, Option<String>>) {
+        let (Some(Dormant { source, note }), Some(flag)) = (self.dormant.take(), self.workshop.openmp_flag())
+        else {
+            return;
+        };
+        let begin =
+            format!("{} has OpenMP directives that its build leaves off; with {flag}", source.display());
+        match tried {
+            Ok(awake) => {
+                self.notes[note] = format!(
+                    "{begin} the program does the same, {:.2}x as fast, so they are on",
+                    awake.speedup
+                );
+                self.threads = self.options.threads;
+                self.workshop.wake_directives();
+                self.awake = Some(awake);
+            }
+            Err(Some(why)) => self.notes[note] = format!("{begin} {why}, so one thread is used"),
+            Err(None) => {}
+        }
     }
 
     pub(crate) fn enter(&self, phase: Phase) -> Result<(), Error> {

@@ -18,6 +18,10 @@ pub(crate) struct Workshop {
     source_folder: PathBuf,
     /// The project it is part of, if its program is built by more than one command.
     project: Option<ProjectFile>,
+    /// Whether OpenMP directives that the user's build leaves off are on in all but the original.
+    is_woken: bool,
+    /// The user's own program, once it is built.
+    original: OnceLock<PathBuf>,
     /// Seconds that building the user's program takes, once that is known.
     build_seconds: OnceLock<f64>,
     /// What nests are replayed with, once it is built.
@@ -27,6 +31,9 @@ pub(crate) struct Workshop {
     /// What replays of a file of a project are linked with.
     linked: OnceLock<Vec<String>>,
 }
+
+/// Switches directives of OpenMP on.
+pub(crate) const OPENMP_FLAG: &str = "-fopenmp";
 
 /// All that is looked up in replay libraries.
 const EXPORTS: &str = "{ global: oxeye_*; local: *; };\n";
@@ -92,14 +99,31 @@ impl Workshop {
             file: options.file.clone(),
             source_folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
             project: options.project.clone(),
+            is_woken: false,
+            original: OnceLock::new(),
             build_seconds: OnceLock::new(),
             replay: OnceLock::new(),
             linked: OnceLock::new(),
         })
     }
 
+    /// From now on, OpenMP directives that the user's build leaves off are on in all but the original.
+    pub(crate) fn wake_directives(&mut self) {
+        self.is_woken = true;
+    }
+
+    /// The flag that switches these directives on, where they are.
+    pub(crate) fn woken_flag(&self) -> Option<String> {
+        self.openmp_flag().filter(|_| self.is_woken)
+    }
+
     /// A job that builds a whole program from a variant of the user's file.
     pub(crate) fn program_job(&self, source: &Path, name: &str, openmp: bool) -> ProgramJob {
+        self.plain_job(source, name, openmp || self.is_woken)
+    }
+
+    /// The same with OpenMP only where it is asked for.
+    pub(crate) fn plain_job(&self, source: &Path, name: &str, openmp: bool) -> ProgramJob {
         let compile = CompileJob::executable(source, self.folder.join(name))
             // Which lines take the time is found by the debug information; the code is the same with it.
             .args(["-g"])
@@ -111,7 +135,7 @@ impl Workshop {
 
     /// A job that builds the user's own program, under the name `original`.
     pub(crate) fn original_job(&self, source: &Path) -> ProgramJob {
-        let mut job = self.program_job(source, "original", false);
+        let mut job = self.plain_job(source, "original", false);
         (job.compile.seconds, job.is_original) = (ORIGINAL_SECONDS, true);
         job
     }
@@ -126,12 +150,16 @@ impl Workshop {
     /// # Errors
     /// If it does not build.
     pub(crate) fn build(&self, job: &ProgramJob) -> Result<PathBuf, MeasureError> {
-        let begin = Instant::now();
-        let built = self.build_now(job);
-        if job.is_original {
-            self.build_seconds.get_or_init(|| begin.elapsed().as_secs_f64());
+        if !job.is_original {
+            return self.build_now(job);
         }
-        built
+        if let Some(original) = self.original.get() {
+            return Ok(original.clone());
+        }
+        let begin = Instant::now();
+        let built = self.build_now(job)?;
+        self.build_seconds.get_or_init(|| begin.elapsed().as_secs_f64());
+        Ok(self.original.get_or_init(|| built).clone())
     }
 
     fn build_now(&self, job: &ProgramJob) -> Result<PathBuf, MeasureError> {
@@ -189,7 +217,11 @@ impl Workshop {
         if !self.linked().iter().any(|arg| arg.starts_with("-Wl,")) {
             only_used.push(format!("-Wl,--version-script={}", self.exports.display()));
         }
-        let args = self.variant_args(openmp).into_iter().chain(more.map(str::to_owned)).chain(sections);
+        let args = self
+            .variant_args(openmp || self.is_woken)
+            .into_iter()
+            .chain(more.map(str::to_owned))
+            .chain(sections);
         let seconds = LIBRARY_SECONDS.max(LIBRARY_FACTOR * self.build_seconds());
         CompileJob { seconds, ..CompileJob::shared_library(source, self.folder.join(name)) }
             .args(args)
@@ -250,7 +282,7 @@ impl Workshop {
     /// `-fopenmp`, unless the user gives it anyway.
     pub(crate) fn openmp_flag(&self) -> Option<String> {
         let given = self.compiler.args.iter().any(|a| a.starts_with("-fopenmp") && a != "-fopenmp-simd");
-        (!given).then(|| "-fopenmp".to_owned())
+        (!given).then(|| OPENMP_FLAG.to_owned())
     }
 
     /// Builds something small with OpenMP.
@@ -261,7 +293,7 @@ impl Workshop {
         let text = "#include <omp.h>\nint oxeye_probe(void) { return omp_get_max_threads(); }\n";
         let source = self.folder.write("probe.c", text)?;
         let bare = Compiler::new(&self.compiler.program, [""; 0]);
-        let job = CompileJob::shared_library(source, self.folder.join("probe.so")).args(["-fopenmp"]);
+        let job = CompileJob::shared_library(source, self.folder.join("probe.so")).args([OPENMP_FLAG]);
         bare.compile(&job).map(drop)
     }
 

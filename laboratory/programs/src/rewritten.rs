@@ -52,6 +52,7 @@ pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u6
         reassociate: policy.reassociate,
         no_alias: false,
         keeps_order: false,
+        directives: false,
         quiet: Vec::new(),
         vector_bytes: None,
         nests: drawing.nests,

@@ -39,7 +39,7 @@ pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, vie
     } else if let Some(folder) = &report.folder {
         let text = format!("copies of the changed files written to {}", folder.display());
         out += &wrapped(&text, view.width);
-    } else if report.files.iter().any(|file| file.changed) {
+    } else if report.files.iter().any(is_rewritten) {
         out += "the files are changed in place\n";
     } else {
         out += "nothing is changed\n";
@@ -47,7 +47,7 @@ pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, vie
     if !flags.is_empty() {
         out += &wrapped(&flags, view.width);
     }
-    if report.files.iter().any(|file| file.changed) {
+    if report.files.iter().any(is_rewritten) {
         out += &wrapped(
             match kept {
                 true => "kept in oxeye.lock.json; oxeye check tells whether it stays as fast",
@@ -57,6 +57,12 @@ pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, vie
         );
     }
     out
+}
+
+/// Whether the text of a file is another. Flags may be all that makes its program faster.
+fn is_rewritten(file: &FileReport) -> bool {
+    let nests = file.report.iter().flat_map(|report| &report.nests);
+    file.changed && nests.into_iter().any(|nest| nest.recipe.is_some())
 }
 
 /// A file with its nests.

@@ -61,6 +61,7 @@ fn report(nests: Vec<NestReport>) -> Report {
             reassociate: true,
             no_alias: false,
             keeps_order: false,
+            directives: false,
             quiet: Vec::new(),
             vector_bytes: None,
             nests: Vec::new(),

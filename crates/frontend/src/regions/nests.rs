@@ -4,7 +4,7 @@ use super::Regions;
 use crate::ast::{ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::context::Team;
 use crate::directives::{Construct, Directive};
-use crate::flow::{is_live_after, is_scratch_of};
+use crate::flow::{is_array_kept, is_live_after, is_scratch_of};
 use crate::lower::{
     Lowerer, Outcome, Rows, State, changing_places, disguised, may_end_program, needed_later, reached,
     row_tests, sets, without_checks,
@@ -570,7 +570,7 @@ impl<'a> Regions<'a> {
                 }
                 (Storage::Local, Type::Array { of, .. }) if matches!(**of, Type::Pointer { .. }) => true,
                 (Storage::Local, Type::Array { .. }) => {
-                    self.cx.pointers.escapes(*var)
+                    is_array_kept(self.cx.file, self.cx.function, *var)
                         || is_live_after(self.cx.file, self.cx.function, range, *var)
                 }
                 (Storage::Local, _) => is_live_after(self.cx.file, self.cx.function, range, *var),

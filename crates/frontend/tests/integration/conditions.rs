@@ -74,9 +74,18 @@ fn directives_without_threads_are_a_condition() {
     for (int i = 0; i < n; i++)
         x[i] = 0;
 }
+void g(int n, double *x)
+{
+    for (int i = 0; i < n; i++)
+        x[i] = 1;
+}
 ";
     assert_eq!(conditions(source, &[])[0].preprocessor, ["!defined(_OPENMP)"]);
-    assert!(conditions(source, &["-fopenmp"])[0].is_empty());
+    // No thread runs what has no directive.
+    assert!(conditions(source, &[])[1].is_empty());
+    assert!(conditions(source, &["-fopenmp"]).iter().all(Conditions::is_empty));
+    let private = format!("static double mine;\n#pragma omp threadprivate(mine)\n{source}");
+    assert_eq!(conditions(&private, &[])[1].preprocessor, ["!defined(_OPENMP)"]);
 }
 
 #[test]

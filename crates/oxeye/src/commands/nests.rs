@@ -184,6 +184,7 @@ impl NestFile {
             reassociate: self.options.reassociate(),
             no_alias: self.options.no_alias,
             keeps_order: self.options.fp == FpPolicy::Strict,
+            directives: false,
             quiet: Vec::new(),
             vector_bytes: None,
             nests: recipes.into_iter().map(nest).collect(),

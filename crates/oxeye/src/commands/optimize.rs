@@ -7,7 +7,7 @@ use crate::search::search_further;
 use crate::session::Session;
 use crate::stages::{
     Emitted, Report, SearchReport, agree, capture, emit, entries, measure, open, propose, read, report,
-    second_round,
+    second_round, wake_directives,
 };
 use oxeye_database::{NewEntry, Origin};
 
@@ -20,7 +20,7 @@ pub fn optimize(options: &Options, progress: &dyn Progress) -> Result<Report, Er
     if sdfg::is_sdfg(&options.file) {
         return Ok(sdfg::written(options, progress, Origin::Learn, &found)?.0);
     }
-    let session = Session::new(options, progress)?;
+    let session = woken(options, progress)?;
     let emitted = session.outcome(written(&session))?;
     Ok(report(&session, &emitted))
 }
@@ -36,9 +36,17 @@ pub fn optimize_and_learn(
     if sdfg::is_sdfg(&options.file) {
         return sdfg::written(options, progress, Origin::Learn, &found);
     }
-    let session = Session::new(options, progress)?;
+    let session = woken(options, progress)?;
     let emitted = session.outcome(written(&session))?;
     Ok((report(&session, &emitted), entries(&session, &emitted, Origin::Learn)))
+}
+
+/// A session in which it is decided what becomes of directives that the build leaves off.
+pub(super) fn woken<'a>(options: &'a Options, progress: &'a dyn Progress) -> Result<Session<'a>, Error> {
+    let mut session = Session::new(options, progress)?;
+    let woken = wake_directives(&mut session);
+    session.outcome(woken)?;
+    Ok(session)
 }
 
 fn found(session: &Session<'_>) -> Result<(Emitted, Option<SearchReport>), Error> {

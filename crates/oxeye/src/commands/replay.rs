@@ -4,6 +4,7 @@ use crate::nest::{helper, replacement, stands_apart};
 use crate::request::{Compiler, Error, FpPolicy, Guard, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Proved, Rendering, Unproved, prove};
 use crate::stages::read_options;
+use crate::workshop::OPENMP_FLAG;
 use crate::written::{ChangedFile, by_itself, changed_files};
 use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{Isa, SizeGuard};
@@ -81,7 +82,13 @@ pub fn replay_with(recipes: &RecipeFile, compiler: &Compiler, file: &Path) -> Re
     let fp = if recipes.keeps_order { FpPolicy::Strict } else { FpPolicy::FromFlags };
     let (compiler, no_alias) = (compiler.clone(), recipes.no_alias);
     let options = Options { compiler, no_alias, fp, ..Options::new(file) };
-    Ok(replayed(recipes, &read_options(&options), file)?.text)
+    Ok(replayed(recipes, &woken(read_options(&options), recipes), file)?.text)
+}
+
+/// How a file is read for recipes that need its directives on.
+pub(super) fn woken(mut reading: ReadOptions, recipes: &RecipeFile) -> ReadOptions {
+    reading.args.extend(recipes.directives.then(|| OPENMP_FLAG.to_owned()));
+    reading
 }
 
 /// The same, the file read so.

@@ -1,5 +1,6 @@
 //! Tuning with a search in place of proposals and their measurement.
 
+use super::optimize::woken;
 use super::sdfg;
 use crate::request::{Error, Options, Progress};
 use crate::search::{SearchOptions, search_nests};
@@ -25,7 +26,7 @@ pub fn search(
     if sdfg::is_sdfg(&options.file) {
         return sdfg::written(options, progress, Origin::Search, &found);
     }
-    let session = Session::new(options, progress)?;
+    let session = woken(options, progress)?;
     let run = || {
         let (emitted, search) = found(&session)?;
         emitted.write(&session)?;

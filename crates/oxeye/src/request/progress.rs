@@ -112,6 +112,8 @@ pub enum Phase {
     Sampling,
     /// Reading the file.
     Reading,
+    /// Trying OpenMP directives that the build leaves off.
+    Directives,
     /// Building the original program.
     Building,
     /// Running it once to capture what its nests are called with.
@@ -132,6 +134,7 @@ impl Phase {
             Phase::Learning => "running the build",
             Phase::Sampling => "looking where the time goes",
             Phase::Reading => "reading",
+            Phase::Directives => "trying the directives of the file",
             Phase::Building => "building",
             Phase::Capturing => "capturing",
             Phase::Profiling => "profiling",

@@ -183,6 +183,7 @@ mod tests {
                 reassociate: false,
                 no_alias: false,
                 keeps_order: true,
+                directives: false,
                 quiet: Vec::new(),
                 vector_bytes: None,
                 nests: Vec::new(),

@@ -28,6 +28,9 @@ pub struct RecipeFile {
     /// Whether loops that threads share keep the order of their sums (`--fp strict`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_order: bool,
+    /// Whether the file was read with OpenMP directives on that the compiler's flags leave off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub directives: bool,
     /// Warnings, such as `sign-conversion`, that are switched off in the emitted code, since they are errors for the user's
     /// compiler.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -146,6 +149,7 @@ mod tests {
             reassociate: true,
             no_alias: false,
             keeps_order: false,
+            directives: false,
             quiet: vec!["shadow".into()],
             vector_bytes: Some(64),
             nests: vec![NestRecipe {

@@ -265,6 +265,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
         reassociate: header.reassociate,
         no_alias: header.no_alias,
         keeps_order: false,
+        directives: false,
         quiet: Vec::new(),
         vector_bytes: None,
         nests: vec![NestRecipe {

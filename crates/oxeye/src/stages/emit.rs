@@ -26,6 +26,8 @@ const MOST_CHECKS: usize = 16;
 const LEAST_SHARE_TO_REPEAT: f64 = 0.05;
 /// Winners that claim to save this share of the program's time have to make the program faster.
 const VISIBLE_GAIN: f64 = 0.1;
+/// Directives that make the program no faster than this are not worth a flag.
+const LEAST_GAIN: f64 = 1.01;
 /// Speedups below this are confirmed in the program.
 const MODEST_SPEEDUP: f64 = 1.6;
 
@@ -47,6 +49,8 @@ pub struct Emitted {
     pub mismatch: Option<String>,
     /// Sentences on what was dropped.
     pub notes: Vec<String>,
+    /// Whether directives of OpenMP that the build leaves off shall be on.
+    pub(crate) is_woken: bool,
 }
 
 /// What is wrong with a set of winners.
@@ -78,6 +82,7 @@ pub fn emit(session: &Session<'_>, measured: Measured) -> Result<Emitted, Error>
         whole: None,
         mismatch: None,
         notes: Vec::new(),
+        is_woken: session.awake.is_some(),
     };
     emitted.drop_overlapping();
     let nests = &emitted.workpiece.nests;
@@ -86,7 +91,10 @@ pub fn emit(session: &Session<'_>, measured: Measured) -> Result<Emitted, Error>
     winners.sort_by(|a, b| emitted.gain(*b).total_cmp(&emitted.gain(*a)));
     match emitted.workpiece.program.clone() {
         None => emitted.drop_unbuildable(session, &mut winners)?,
-        Some(program) => emitted.drop_useless(session, &mut winners, &program)?,
+        Some(program) => {
+            emitted.drop_useless(session, &mut winners, &program)?;
+            emitted.settle_directives(session, &mut winners, &program)?;
+        }
     }
     emitted.settle(session, &winners);
     Ok(emitted)
@@ -114,6 +122,8 @@ impl Emitted {
         winners: &mut Vec<usize>,
         program: &ProgramRun,
     ) -> Result<(), Error> {
+        let executable = session.awake.as_ref().map_or(&program.executable, |awake| &awake.executable);
+        let program = &ProgramRun { executable: executable.clone(), ..program.clone() };
         let base = Vec::new();
         let mut judge = Winners { emitted: self, session, program, base, n_checks: MOST_CHECKS };
         let mut kept = good_part(&mut judge, winners)?;
@@ -129,10 +139,42 @@ impl Emitted {
         if winners.len() > 1 {
             self.drop_idle(session, winners, program)?;
         }
+        if session.awake.is_some() {
+            return Ok(());
+        }
         let is_worth_it = session.wall_time().allows(session.budget_used(), 2.0 * program.seconds);
         if winners.is_empty() && is_worth_it {
             self.whole = Some(run_both(session, &program.executable, program, 1)?);
         }
+        Ok(())
+    }
+
+    /// Where the winners were compared with the program that has its directives on, compares what came of it with the program as
+    /// it is. If that is no better, everything stays as it is.
+    fn settle_directives(
+        &mut self,
+        session: &Session<'_>,
+        winners: &mut Vec<usize>,
+        program: &ProgramRun,
+    ) -> Result<(), Error> {
+        let Some(awake) = &session.awake else { return Ok(()) };
+        if winners.is_empty() && awake.speedup < LEAST_GAIN {
+            self.is_woken = false;
+        }
+        let trouble = match self.check(session, winners, program) {
+            Ok(whole) => {
+                self.whole = Some(whole);
+                return Ok(());
+            }
+            Err(setback) => setback.item()?,
+        };
+        if let (Trouble::Wrong(difference), true) = (&trouble, winners.is_empty()) {
+            self.notes.push(format!(
+                "its directives stay off after all: the program behaves differently ({difference})"
+            ));
+        }
+        winners.drain(..).for_each(|idx| self.drop_winner(idx, &trouble));
+        (self.is_woken, self.whole) = (false, None);
         Ok(())
     }
 
@@ -265,7 +307,7 @@ impl Emitted {
         let set = sorted.iter().fold(0u64, |set, idx| set.wrapping_mul(0x100_0000_01b3) ^ (*idx as u64 + 1));
         let name = format!("tuned-{}-{set:x}", winners.len());
         let source = workshop.write_variant(&format!("{name}.c"), &text)?;
-        if openmp {
+        if openmp || session.awake.is_some() {
             workshop.try_without_openmp(&source, &name)?;
         }
         Ok(match self.workpiece.program {
@@ -516,6 +558,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quie
         reassociate: session.options.reassociate(),
         no_alias: session.options.no_alias,
         keeps_order: session.options.fp == FpPolicy::Strict,
+        directives: session.awake.is_some(),
         quiet: quiet.to_vec(),
         vector_bytes: session.options.vector_guards.then_some(session.host.vector_bytes),
         nests: nests.collect(),
@@ -557,11 +600,25 @@ pub(crate) fn run_both(
     program: &ProgramRun,
     n_runs: usize,
 ) -> Result<WholeComparison, Error> {
+    run_in_threads(session, tuned, program, n_runs, session.threads)
+}
+
+/// The same where OpenMP has so many threads.
+///
+/// # Errors
+/// As [`run_both`].
+pub(super) fn run_in_threads(
+    session: &Session<'_>,
+    tuned: &Path,
+    program: &ProgramRun,
+    n_runs: usize,
+    threads: u32,
+) -> Result<WholeComparison, Error> {
     let Options { run, checks, fp, .. } = session.options;
     let reassociate = session.options.reassociate();
     let options = WholeOptions {
         limits: Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() },
-        threads: Some(session.threads as usize),
+        threads: Some(threads as usize),
         earlier: program.outputs.iter().cloned().map(Left::printed).collect(),
         ..rules(checks, *fp, reassociate)
     };
@@ -591,7 +648,7 @@ fn witnesses(
     let workshop = &session.workshop;
     let source = workshop.folder.join(ORIGINAL);
     let job = |(k, flags): (usize, &&[&str])| {
-        workshop.program_job(&source, &format!("witness{k}"), false).args(flags.iter().copied())
+        workshop.plain_job(&source, &format!("witness{k}"), false).args(flags.iter().copied())
     };
     let jobs: Vec<ProgramJob> = builds.iter().enumerate().map(job).collect();
     let built = workshop.build_all(&jobs, session.host.cores as usize);
@@ -614,7 +671,7 @@ fn witnesses(
 
 /// Slower for certain, or slower than noise explains in the middle of its runs: where winners claim to save much of the
 /// program's time, noise explains little.
-fn is_slower(speedup: &RatioInterval, claimed: f64) -> bool {
+pub(super) fn is_slower(speedup: &RatioInterval, claimed: f64) -> bool {
     let least = if claimed >= VISIBLE_GAIN { 1.0 } else { 0.98 };
     speedup.high < 1.0 || speedup.median < least
 }

@@ -7,6 +7,7 @@
 mod agree;
 mod capture;
 mod coverage;
+mod directives;
 mod emit;
 mod good_part;
 mod html;
@@ -27,6 +28,7 @@ mod unchanged;
 pub(crate) use agree::agree;
 pub use capture::{Captured, capture};
 pub(crate) use capture::{build_error, has_main_elsewhere};
+pub use directives::wake_directives;
 pub use emit::{Emitted, emit};
 pub(crate) use emit::{recipe_of, run_both};
 pub(crate) use html::{measured, nest_entry};
@@ -37,7 +39,7 @@ pub(crate) use open::{InsideNest, open_inside};
 pub(crate) use propose::proposal;
 pub use propose::{Proposed, propose};
 pub use read::read;
-pub(crate) use read::{read_as, read_options};
+pub(crate) use read::{read_as, read_options, reading};
 pub(crate) use record::entries;
 pub use report::{
     BuildReport, DiagnosticReport, FpReport, NestReport, ProgramReport, Report, TrialReport, report,

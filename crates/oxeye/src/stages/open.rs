@@ -3,7 +3,7 @@
 
 use super::capture::{capture_more, find_inside, nest_at};
 use super::propose::{Proposed, has_schedules, proposal};
-use super::read::read_options;
+use super::read::reading;
 use crate::nest::{OpenedNest, Place, Standing, TunedNest, Workpiece, remark};
 use crate::request::{Error, Phase};
 use crate::schedule::Trial;
@@ -166,7 +166,7 @@ fn opened_around(
         let Some(span) = found else { return Ok(None) };
         within.push(OpenedNest { ordinal: *ordinal, span });
         let loops: Vec<_> = within.iter().map(|nest| nest.span).collect();
-        let Some(opened) = unit.open(&read_options(session.options), name, &loops)? else { return Ok(None) };
+        let Some(opened) = unit.open(&reading(session), name, &loops)? else { return Ok(None) };
         (function, nests) = (opened.function, opened.nests);
     }
     Ok(Some(ReadAgain { function, nests, within }))
@@ -195,7 +195,7 @@ impl Inside<'_> {
         }
         let loops: Vec<_> = within.iter().map(|nest| nest.span).collect();
         let (name, _, _) = outer.of(self.unit);
-        let Ok(Some(opened)) = self.unit.open(&read_options(self.session.options), name, &loops) else {
+        let Ok(Some(opened)) = self.unit.open(&reading(self.session), name, &loops) else {
             return;
         };
         // Read into a unit of its own, in which the function is the only one.

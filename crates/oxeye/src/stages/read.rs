@@ -10,7 +10,7 @@ use std::path::Path;
 /// # Errors
 /// If the compiler does not preprocess the file, or it is not C.
 pub fn read(session: &Session<'_>) -> Result<Unit, Error> {
-    read_as(session, &read_options(session.options))
+    read_as(session, &reading(session))
 }
 
 /// The same, read so.
@@ -26,7 +26,14 @@ pub(crate) fn read_as(session: &Session<'_>, reading: &ReadOptions) -> Result<Un
     Ok(unit)
 }
 
-/// How a file is read.
+/// How the file of a session is read.
+pub(crate) fn reading(session: &Session<'_>) -> ReadOptions {
+    let mut reading = read_options(session.options);
+    reading.args.extend(session.workshop.woken_flag());
+    reading
+}
+
+/// How a file is read as its build has it.
 pub(crate) fn read_options(options: &Options) -> ReadOptions {
     ReadOptions {
         compiler: options.compiler.command.clone(),

@@ -306,7 +306,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     let proofs = || (0..nests.len()).filter_map(|idx| emitted.proved(idx));
     let program = program_report(session, emitted);
     let errors = winners().map(|(_, timing)| timing.max_rel_error).chain(program.max_rel_error);
-    let openmp = proofs().any(|proved| proved.openmp);
+    let openmp = emitted.is_woken || proofs().any(|proved| proved.openmp);
     let used = proofs().any(|proved| proved.applied.reassociated);
     let mut notes = session.notes.clone();
     notes.extend(emitted.notes.iter().cloned());

@@ -7,7 +7,7 @@ use crate::session::Session;
 use oxeye_codegen::ArgumentOf;
 use oxeye_frontend::Unit;
 use oxeye_ir::ArrayId;
-use oxeye_transform::templates::suggest_rewrites;
+use oxeye_transform::templates::{suggest_private_scratch, suggest_rewrites};
 use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, suggest_for};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,13 +15,16 @@ use std::sync::Arc;
 /// So many schedules are tried of a nest as a rewrite lets it be, beside the order that it has.
 const MOST_SUGGESTIONS: usize = 4;
 
+/// The name of nests whose outermost loop has scratch arrays of its own in each iteration.
+const OWN_SCRATCH: &str = "scratch of its own";
+
 /// Arrays with a larger share of zeros are taken for sparse: testing an element must cost less than what it saves.
 const MOSTLY: f64 = 0.75;
 
 /// The trials of a nest that is rewritten first.
 #[derive(Default)]
 pub(super) struct RewriteTrials {
-    /// The nest as the rewrites let it be, in the order that it has.
+    /// The nest as the rewrites let it be, in the order that it has; shared among threads where that is what they are for.
     pub(super) plain: Vec<Trial>,
     /// With what it then suggests.
     pub(super) scheduled: Vec<Trial>,
@@ -47,6 +50,10 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
     }
     let (mut plain, mut scheduled) = (Vec::new(), Vec::new());
     let threads = nest.threads(session);
+    if threads > 1 {
+        let own = guarded(|| suggest_private_scratch(&prepared, session.policy())).unwrap_or_default();
+        bases.extend(own.map(|recipe| (OWN_SCRATCH.to_owned(), recipe)));
+    }
     let how = session.rendering(nest.place.around(unit), threads);
     for (name, base) in bases {
         let rewritten = match guarded(|| prepared.rewritten(&base, session.policy())) {
@@ -69,15 +76,19 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
         });
         let all: Vec<(String, Recipe)> = [(name.clone(), base.clone())].into_iter().chain(further).collect();
         let proofs = parallel::map(&all, |(_, recipe)| prove(how, &prepared, recipe));
-        for (k, ((name, recipe), proof)) in all.into_iter().zip(proofs).enumerate() {
+        let mut trials = Vec::new();
+        for ((name, recipe), proof) in all.into_iter().zip(proofs) {
             let proof = proof.map_err(Unproved::from).and_then(|proof| proof);
             if let Err(why) = &proof {
                 refused.push(RefusedSuggestion::new(&name, why));
             }
             let schedule = Schedule { name, templates: Vec::new(), recipe };
-            let trial = Trial::new(schedule, Choice::default(), proof.map(Arc::new));
-            if k == 0 { plain.push(trial) } else { scheduled.push(trial) }
+            trials.push(Trial::new(schedule, Choice::default(), proof.map(Arc::new)));
         }
+        // Scratch of their own is for threads.
+        let shared = trials.iter().position(Trial::is_parallel).filter(|_| name == OWN_SCRATCH);
+        plain.push(trials.remove(shared.unwrap_or(0)));
+        scheduled.extend(trials);
     }
     RewriteTrials { plain, scheduled, refused }
 }

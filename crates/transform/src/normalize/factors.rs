@@ -4,10 +4,10 @@
 //! the uses of `t`, `a * t[i]`, so that it does not matter which of two consecutive products it was written in. Only
 //! where floating point may be reassociated.
 
-use super::expand::is_covered;
 use super::merge::is_scratch;
 use super::rewrites::Done;
 use crate::rewrite::Rewrite;
+use oxeye_analysis::is_covered;
 use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, Node, Program, Stmt, Update};
 
 /// Moves factors from accumulations into scratch arrays to the uses of the arrays; returns what was done, as messages.

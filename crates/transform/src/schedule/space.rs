@@ -1,5 +1,6 @@
 //! Conversion between IR constraints and the integer systems of the exact test.
 
+pub(crate) use oxeye_analysis::implies;
 use oxeye_analysis::omega::{Row, System, project_out, simplify};
 use oxeye_ir::{Affine, Constraint, LoopId, Relation, Var};
 use std::collections::BTreeMap;
@@ -116,19 +117,6 @@ pub(crate) fn gist(constraints: &[Constraint], context: &[Constraint]) -> Vec<Co
     space.fit(&mut context);
     space.fit(&mut system);
     space.constraints(&simplify(&system, &context))
-}
-
-/// Whether every integer point of `context` satisfies `constraint`.
-pub(crate) fn implies(context: &[Constraint], constraint: &Constraint) -> bool {
-    let mut space = Space::default();
-    let mut system = system_of(&mut space, context);
-    let terms = space.terms(0, &constraint.expr);
-    space.fit(&mut system);
-    let constant = constraint.expr.constant_part();
-    match constraint.relation {
-        Relation::NonNegative => oxeye_analysis::omega::implies_ge(&system, &terms, constant),
-        Relation::Zero => oxeye_analysis::omega::implies_eq(&system, &terms, constant),
-    }
 }
 
 /// Whether no integer point satisfies all constraints (false if undecided).

@@ -115,6 +115,7 @@ pub mod interchange;
 pub mod normalize;
 pub mod packed_contraction;
 pub mod parallelize;
+pub mod privatize;
 pub mod reorder;
 pub mod reverse;
 pub mod skew;
@@ -149,6 +150,7 @@ steps! {
         compact_zeros::CompactZeros,
         drop_store::DropStore,
         factorize::Factorize,
+        privatize::Privatize,
     }
 }
 

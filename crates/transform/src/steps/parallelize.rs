@@ -12,8 +12,8 @@ use super::registry::{Step, step};
 use crate::legality;
 use crate::policy::Policy;
 use crate::refusal::Reason;
-use crate::schedule::{Schedule, Tree, all_leaves};
-use oxeye_ir::{ArrayId, Execution, Expr, LoopId, Reduction, Update, WorkSharing};
+use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
+use oxeye_ir::{Affine, ArrayId, Execution, Expr, LoopId, Reduction, Update, WorkSharing};
 use std::collections::BTreeMap;
 
 step! {
@@ -77,7 +77,32 @@ pub(crate) fn needed_reductions(
     Ok(needed)
 }
 
-/// Arrays of a shape that can be listed and that the loop only accumulates into, always with the same update.
+/// Whether the loop touches no more of an array than a few elements that are the same throughout, of which every thread can have
+/// a copy.
+fn has_fixed_elements(schedule: &Schedule, loop_node: &LoopNode, array: ArrayId) -> bool {
+    const MOST: usize = 4;
+    let mut elements: Vec<&[Option<Affine>]> = Vec::new();
+    for s in all_leaves(&loop_node.body) {
+        for access in schedule.statements[s].accesses.iter().filter(|a| a.array == array) {
+            if !elements.contains(&access.indices.as_slice()) {
+                elements.push(&access.indices);
+            }
+        }
+    }
+    let is_fixed = |index: &Option<Affine>| index.as_ref().is_some_and(|at| at.loops().next().is_none());
+    let differ = |a: &Option<Affine>, b: &Option<Affine>| match (a, b) {
+        (Some(a), Some(b)) => (a.clone() - b.clone()).as_constant().is_some_and(|distance| distance != 0),
+        _ => false,
+    };
+    let are_apart = |(k, a): (usize, &&[Option<Affine>])| {
+        elements[..k].iter().all(|b| a.iter().zip(*b).any(|(a, b)| differ(a, b)))
+    };
+    elements.len() <= MOST
+        && elements.iter().all(|element| element.iter().all(is_fixed))
+        && elements.iter().enumerate().all(are_apart)
+}
+
+/// Arrays of a shape that can be listed, or of which the loop touches a few elements, and that the loop only accumulates into, always with the same update.
 fn accumulators(schedule: &Schedule, at: LoopId, can_list: fn(&[Option<Expr>]) -> bool) -> Vec<Reduction> {
     let Some(loop_node) = schedule.loop_node(at) else { return Vec::new() };
     if loop_node.body.iter().any(|t| matches!(t, Tree::PackedContraction(_))) {
@@ -102,7 +127,8 @@ fn accumulators(schedule: &Schedule, at: LoopId, can_list: fn(&[Option<Expr>]) -
             let is_ordered = matches!(r.op, Update::Min | Update::Max);
             let private = schedule.privates.iter().find(|p| p.array == r.array);
             let shape = &schedule.program.array(r.array).shape[private.map_or(0, |p| p.n_loops)..];
-            (is_ordered || !is_narrow) && can_list(shape)
+            (is_ordered || !is_narrow)
+                && (can_list(shape) || has_fixed_elements(schedule, loop_node, r.array))
         })
         .collect()
 }

@@ -53,7 +53,7 @@ mod unfit;
 pub use instantiate::{Instantiator, MOST_NORMAL_STATEMENTS, templates};
 pub use machine::Machine;
 pub use panel::{PANEL_VERSION, panel};
-pub use rewrites::suggest_rewrites;
+pub use rewrites::{suggest_private_scratch, suggest_rewrites};
 pub use stored::{STORED_RECIPE_FORMAT, StoredRecipe};
 pub use suggest::{RefusedSuggestion, Suggestion, Suggestions, suggest, suggest_for};
 pub use template::{

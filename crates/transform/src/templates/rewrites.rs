@@ -3,7 +3,7 @@
 use crate::policy::Policy;
 use crate::prepared::PreparedNest;
 use crate::recipe::Recipe;
-use crate::steps::{Factorize, Transformation};
+use crate::steps::{Factorize, Privatize, Transformation};
 use oxeye_ir::{LoopId, Node, Stmt};
 
 /// Nests with more statements are not looked at.
@@ -15,6 +15,15 @@ const MOST_WAYS: usize = 2;
 /// Recipes of steps that rewrite a nest, the most promising first. Schedules are to be found for what they make of it.
 pub fn suggest_rewrites(prepared: &PreparedNest<'_>, policy: Policy) -> Vec<Recipe> {
     factorizations(prepared, policy)
+}
+
+/// A step that gives every iteration of an outermost loop its own scratch arrays, so that threads may share the loop.
+pub fn suggest_private_scratch(prepared: &PreparedNest<'_>, policy: Policy) -> Option<Recipe> {
+    let outermost = prepared.nest().roots.iter().filter_map(|node| match node {
+        Node::Loop(l) => Some(Recipe { steps: vec![Privatize { at: l.id }.into()] }),
+        _ => None,
+    });
+    outermost.into_iter().find(|recipe| prepared.rewritten(recipe, policy).is_ok())
 }
 
 /// Every sum that can be taken apart, over the innermost loop for which that is possible, over the next one, and so on.

@@ -9,7 +9,7 @@ use crate::nest::Workpiece;
 use crate::request::{Error, RecipeFile, write_atomically};
 use crate::schedule::{Trial, Verdict, digest};
 use crate::session::Session;
-use crate::stages::{Emitted, read_options, recipe_of};
+use crate::stages::{Emitted, reading, recipe_of};
 use oxeye_frontend::encoded;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub(crate) fn keep_candidates(session: &Session<'_>, emitted: &Emitted, folder: 
         source: digest(&unit.source),
         candidates: Vec::new(),
     };
-    let reading = read_options(session.options);
+    let reading = reading(session);
     let extension = session.options.file.extension().map_or("c".into(), |e| e.to_string_lossy());
     for (idx, nest) in nests.iter().enumerate() {
         let mut trials: Vec<(usize, &Trial)> =

@@ -9,7 +9,7 @@ use crate::commands::optimize::tuned;
 use crate::nest::Workpiece;
 use crate::request::{Compiler, Error, Event, FileRecipes, Options, OtherFiles, Progress, ProjectFile};
 use crate::session::Session;
-use crate::stages::{Report, read_options, report};
+use crate::stages::{Report, read_options, report, wake_directives};
 use crate::written::ChangedFile;
 use oxeye_host::HostProfile;
 use oxeye_ir::Span;
@@ -45,6 +45,13 @@ pub(super) struct TunedFile {
     /// What makes the tuned file.
     pub(super) recipes: Option<FileRecipes>,
     pub(super) report: FileReport,
+}
+
+impl TunedFile {
+    /// Whether it has another text. Flags may be all that makes its program faster.
+    pub(super) fn is_rewritten(&self) -> bool {
+        self.report.changed && self.changes.iter().any(|change| change.before != change.after)
+    }
 }
 
 /// What came of a file.
@@ -125,7 +132,8 @@ pub(super) fn tune_files(
                 file.recipes = Some(recipes.portable(root));
                 machine = machine.or_else(|| report.host_profile.clone());
                 file.speedup = report.program.speedup.unwrap_or(1.0);
-                if report.changed {
+                // The directives of a file may be worth a flag as they are.
+                if report.changed || !report.build.added.is_empty() {
                     file.changes = changes;
                     file.flags = report.build.added.iter().cloned().collect();
                     match take_up(subject, &mut file, &done) {
@@ -202,7 +210,9 @@ fn tune_file(
     progress: &dyn Progress,
 ) -> Result<Outcome, Error> {
     let options = file_options(subject, spot, hot, machine, options, budget);
-    let session = Session::for_reading(&options, progress)?;
+    let mut session = Session::for_reading(&options, progress)?;
+    let woken = wake_directives(&mut session);
+    session.outcome(woken)?;
     let emitted = session.outcome(tuned(&session))?;
     let report = report(&session, &emitted);
     let program = emitted.workpiece.program.as_ref();

@@ -241,6 +241,6 @@ pub(super) fn locked(
             optimized_ms: program.optimized_ms,
             speedup: program.speedup,
         },
-        files: files.iter().filter(|file| file.report.changed).filter_map(locked_file).collect(),
+        files: files.iter().filter(|file| file.is_rewritten()).filter_map(locked_file).collect(),
     }
 }

@@ -140,7 +140,7 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
         write_atomically(path, lock.to_json().as_bytes())?;
     }
     let recipes = ProjectRecipes::new(
-        files.iter_mut().filter(|file| file.report.changed).filter_map(|file| file.recipes.take()).collect(),
+        files.iter_mut().filter(|file| file.is_rewritten()).filter_map(|file| file.recipes.take()).collect(),
     );
     if let Some(path) = &options.save_recipe {
         write_atomically(path, recipes.to_json().as_bytes())?;

@@ -3,7 +3,7 @@
 use super::options::BuildSource;
 use super::subject::{check, learn};
 use crate::commands::changes::{TuneOutput, root};
-use crate::commands::replay::replayed;
+use crate::commands::replay::{replayed, woken};
 use crate::request::{Compiler, Error, FileRecipes, Progress, ProjectRecipes};
 use oxeye_frontend::{OtherSource, ReadOptions};
 use oxeye_measure::WorkDir;
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
                 others.push(OtherSource { path, args });
             }
         }
-        Ok(ReadOptions {
+        let reading = ReadOptions {
             compiler: compiler.command,
             args: compiler.args,
             others,
@@ -181,7 +181,8 @@ impl<'a> Reader<'a> {
             keeps_order: file.recipes.keeps_order,
             owned: Some(root.to_owned()),
             closed: Default::default(),
-        })
+        };
+        Ok(woken(reading, &file.recipes))
     }
 
     /// A compiler of a file without what only its user may run, and a note on that.

@@ -53,7 +53,7 @@ pub struct FileReport {
     pub path: PathBuf,
     /// Its share of the program's time, from 0 to 1.
     pub share: f64,
-    /// Whether it is changed in the end.
+    /// Whether it is changed in the end: its text, or only the flags that its build shall have.
     pub changed: bool,
     /// What came of it, if it could be looked at.
     pub report: Option<Report>,

@@ -1,0 +1,173 @@
+//! Scratch variables of the file: static ones with which a nest starts anew whenever it runs.
+//!
+//! What such a variable holds behind the nest nobody reads. So for those nests it is what a local variable is that is dead behind
+//! them: each iteration of a loop may have its own.
+
+use crate::ast::{Expr, ExprKind, File, Range, Type, VarId, VarKind};
+use crate::directives::Directives;
+use crate::flow::{is_address_kept, is_array_kept};
+use crate::pointers::Pointers;
+use oxeye_analysis::covering_loops;
+use oxeye_ir::{ArrayId, NestId, Program, Storage};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// A function that was read.
+pub(crate) struct Reading<'a> {
+    /// Among those of the file.
+    pub(crate) position: usize,
+    /// Where its nests stand in the preprocessed text.
+    pub(crate) ranges: &'a BTreeMap<NestId, Range>,
+    pub(crate) program: &'a mut Program,
+    /// The functions that are parts of its nests.
+    pub(crate) inlined: &'a BTreeMap<NestId, Vec<String>>,
+}
+
+/// Makes static variables local to the functions in whose nests they are scratch. `changed` are the variables that some function
+/// writes.
+pub(crate) fn find_scratch(
+    (file, pointers, directives): (&File, &Pointers<'_>, &Directives),
+    changed: &HashSet<VarId>,
+    readings: &mut [Reading<'_>],
+) {
+    if !file.problems.is_empty() || file.functions.iter().any(|f| f.problem.is_some()) {
+        return;
+    }
+    let mut vars: Vec<VarId> = changed.iter().copied().collect();
+    vars.sort_unstable();
+    for var in vars {
+        let variable = file.var(var);
+        let is_plain = match &variable.ty {
+            Type::Array { .. } => {
+                matches!(variable.ty.innermost(), Type::Scalar(_)) && !has_pointers(&variable.ty)
+            }
+            Type::Scalar(scalar) => !scalar.is_volatile,
+            _ => false,
+        };
+        let is_static = variable.kind == VarKind::Global { is_static: true };
+        if is_plain && is_static && variable.member.is_none() && !directives.is_threadprivate(&variable.name)
+        {
+            let found = Touches { file, pointers, readings, var }.scratch();
+            for reading in readings.iter_mut() {
+                if let Some(array) = found.get(&reading.position) {
+                    reading.program.arrays[array].storage = Storage::Local;
+                }
+            }
+        }
+    }
+}
+
+fn has_pointers(ty: &Type) -> bool {
+    match ty {
+        Type::Array { of, .. } => has_pointers(of),
+        _ => ty.is_pointer(),
+    }
+}
+
+/// What the functions of a file do with a variable.
+struct Touches<'a> {
+    file: &'a File,
+    pointers: &'a Pointers<'a>,
+    readings: &'a [Reading<'a>],
+    var: VarId,
+}
+
+impl<'a> Touches<'a> {
+    /// The functions of the file in whose nests the variable is scratch, with its name there.
+    fn scratch(&self) -> BTreeMap<usize, ArrayId> {
+        let Self { file, var, .. } = self;
+        let is_kept = |f| match file.var(*var).ty {
+            Type::Scalar(_) => is_address_kept(file, f, *var),
+            _ => is_array_kept(file, f, *var),
+        };
+        let is_initial = file.global_inits.iter().any(|(_, init)| init.mentions(*var));
+        if is_initial || file.functions.iter().any(is_kept) {
+            return BTreeMap::new();
+        }
+        // Functions outside of whose nests it may be touched: their callers touch it as well.
+        let mut open: BTreeSet<usize> = BTreeSet::new();
+        let closed: BTreeMap<usize, ArrayId> = loop {
+            let mut closed = BTreeMap::new();
+            let n_open = open.len();
+            for (position, function) in file.functions.iter().enumerate() {
+                let mut touched: Vec<Range> = Vec::new();
+                function
+                    .body
+                    .walk_exprs(&mut |e| touched.extend(self.is_touched(e, &open).then_some(e.range)));
+                if touched.is_empty() || open.contains(&position) {
+                    continue;
+                }
+                match self.closes(position, &touched) {
+                    Some(array) => drop(closed.insert(position, array)),
+                    None => drop(open.insert(position)),
+                }
+            }
+            if open.len() == n_open {
+                break closed;
+            }
+        };
+        let may_start_anywhere = |position: &usize| {
+            let function = &file.functions[*position];
+            !function.is_static || self.pointers.escapes_function(&function.name)
+        };
+        if open.iter().any(may_start_anywhere) {
+            return BTreeMap::new();
+        }
+        // What is part of another nest leaves it to the rest of that.
+        let inlined: BTreeSet<&str> = self.inlined(&closed);
+        let name = |position: &usize| file.functions[*position].name.as_str();
+        let is_own = |(position, _): &(&usize, &ArrayId)| !inlined.contains(name(position));
+        closed.iter().filter(is_own).map(|(position, array)| (*position, *array)).collect()
+    }
+
+    fn is_touched(&self, e: &Expr, open: &BTreeSet<usize>) -> bool {
+        match &e.kind {
+            ExprKind::Var(var) => *var == self.var,
+            ExprKind::Name(name) => self.file.function(name).is_some_and(|(f, _)| open.contains(&f)),
+            _ => false,
+        }
+    }
+
+    fn reading(&self, position: usize) -> Option<&Reading<'a>> {
+        self.readings.iter().find(|reading| reading.position == position)
+    }
+
+    /// The variable in the program of a function, if it touches that only in nests that read of it only what they wrote.
+    fn closes(&self, position: usize, touched: &[Range]) -> Option<ArrayId> {
+        let reading = self.reading(position)?;
+        let program = &*reading.program;
+        let variable = self.file.var(self.var);
+        let is_it = |id: &ArrayId| {
+            let array = program.array(*id);
+            array.name == variable.name && array.storage == Storage::Global
+        };
+        let mut arrays = program.arrays.keys().copied().filter(is_it);
+        let (Some(array), None) = (arrays.next(), arrays.next()) else { return None };
+        let is_other_shape = program.reshapes.iter().any(|(a, b)| *a == array || *b == array);
+        let is_aliased = program.may_alias.iter().any(|(a, b)| *a == array || *b == array);
+        if is_other_shape || is_aliased {
+            return None;
+        }
+        let nests = program.nests.values().filter(|nest| nest.arrays().contains(&array));
+        let mut closed: Vec<Range> = Vec::new();
+        for nest in nests {
+            // What is only ever written may be what the program is for.
+            let is_read = nest.accesses().iter().any(|(access, is_write)| access.array == array && !is_write);
+            if !is_read || program.has_team(nest.id) || covering_loops(program, nest, array).is_none() {
+                return None;
+            }
+            closed.push(*reading.ranges.get(&nest.id)?);
+        }
+        let is_inside = |touched: &Range| closed.iter().any(|nest| nest.contains(*touched));
+        touched.iter().all(is_inside).then_some(array)
+    }
+
+    /// The functions that are parts of nests with the variable.
+    fn inlined(&self, closed: &BTreeMap<usize, ArrayId>) -> BTreeSet<&str> {
+        let nests = closed.iter().filter_map(|(position, array)| {
+            let reading = self.reading(*position)?;
+            let has_it = |id: &NestId| reading.program.nests[id].arrays().contains(array);
+            Some(reading.inlined.iter().filter(move |(id, _)| has_it(id)).flat_map(|(_, names)| names))
+        });
+        nests.flatten().map(String::as_str).collect()
+    }
+}

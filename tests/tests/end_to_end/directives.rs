@@ -1,0 +1,157 @@
+//! Files with OpenMP directives that their builds leave off: what becomes of them, and of the threads of tuned nests.
+
+use oxeye_tests::{Playground, Ran, alone};
+use serde_json::Value;
+
+/// A loop that waits, so that threads are faster on any machine, and loops without a directive.
+const PROGRAM: &str = r#"#include <stdio.h>
+#include <unistd.h>
+#ifndef N
+#define N 600
+#endif
+static double a[N][N], b[N][N], x[61];
+static void waiting(void)
+{
+#pragma omp parallel for schedule(static)
+    for (int i = 1; i < 61; i++) {
+        usleep(4000);
+        x[i] += FROM;
+    }
+}
+static void plain(void)
+{
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++)
+            b[i][j] = 0.5 * b[i][j] + a[i][j];
+}
+static void harmless(void)
+{
+#pragma omp parallel for
+    for (int i = 0; i < N; i++)
+        a[i][i] *= 0.5;
+}
+int main(void)
+{
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            a[i][j] = b[i][j] = (i * 7 + j * 3) % 11;
+    for (int i = 0; i < 61; i++)
+        x[i] = i + 1;
+    for (int t = 0; t < 15; t++)
+        plain();
+    harmless();
+    waiting();
+    double sum = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            sum += b[i][j] * ((i + 3 * j) % 5);
+    printf("%.12g %g\n", sum, x[60]);
+    return 0;
+}
+"#;
+
+/// Each iteration by itself, and each in need of the one before.
+const RIGHT: &str = "-DFROM=1";
+const WRONG: &str = "-DFROM=x[i-1]";
+
+fn optimized(playground: &Playground, more: &str, flags: &str) -> Value {
+    let line = "optimize prog.c --quick --no-database --budget 20s -o out.c --json r.json";
+    let ran = playground.run(&format!("{line} {more} -- gcc -O2 {flags}"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    serde_json::from_str(&playground.read("r.json")).expect("JSON")
+}
+
+fn notes(report: &Value) -> String {
+    report["notes"].to_string()
+}
+
+/// The tuned file does what the original does, with and without OpenMP.
+fn agree(playground: &Playground, flags: &str) {
+    let script = format!(
+        "for n in 600 0 1 33; do f=\"-O1 -w {flags} -DN=$n\"
+         gcc $f prog.c -o prog.exe && gcc $f out.c -o one.exe && gcc $f -fopenmp out.c -o out.exe || exit 1
+         ./prog.exe > a && ./one.exe > b && OMP_NUM_THREADS=3 ./out.exe > c && cmp a b && cmp a c || exit 1; done"
+    );
+    let ran = playground.shell(&script);
+    assert_eq!(ran.code, Some(0), "{}{}\n{}", ran.stdout, ran.stderr, playground.read("out.c"));
+}
+
+#[test]
+fn directives_that_are_right_are_on_and_nests_may_have_threads() {
+    let _alone = alone();
+    let playground = Playground::with("prog.c", PROGRAM);
+    let report = optimized(&playground, "--threads 2", RIGHT);
+    assert_eq!(
+        (&report["threads"], &report["build"]["added"][0]),
+        (&2.into(), &"-fopenmp".into()),
+        "{report:#}"
+    );
+    assert!(notes(&report).contains("so they are on"), "{report:#}");
+    assert_eq!(report["program"]["verified"], true);
+    let trials =
+        report["nests"].as_array().expect("nests").iter().filter_map(|nest| nest["trials"].as_array());
+    let has_threads = |trial: &Value| trial["recipe"].to_string().contains("parallelize");
+    assert!(trials.flatten().any(has_threads), "{report:#}");
+    assert!(!playground.read("out.c").contains("!defined(_OPENMP)"), "{}", playground.read("out.c"));
+    agree(&playground, RIGHT);
+}
+
+#[test]
+fn directives_that_are_wrong_stay_off_and_are_named() {
+    let _alone = alone();
+    let playground = Playground::with("prog.c", PROGRAM);
+    let report = optimized(&playground, "--threads 2", WRONG);
+    assert_eq!(
+        (&report["threads"], &report["build"]["added"]),
+        (&1.into(), &Value::Array(Vec::new())),
+        "{report:#}"
+    );
+    let notes = notes(&report);
+    assert!(notes.contains("because of the directive at line 9, so one thread is used"), "{notes}");
+    let ran = playground.shell(
+        "gcc -O1 -w -DFROM=x[i-1] prog.c -o a.exe && gcc -O1 -w -DFROM=x[i-1] out.c -o b.exe && \
+                                ./a.exe > a && ./b.exe > b && cmp a b",
+    );
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn directives_that_race_for_certain_or_slow_the_program_down_stay_off() {
+    let _alone = alone();
+    let raced = PROGRAM.replace("double sum = 0;", "double sum = 0;\n#pragma omp parallel for\n");
+    let playground = Playground::with("prog.c", &raced);
+    let report = optimized(&playground, "--threads 2", RIGHT);
+    assert!(notes(&report).contains("the directive at line 39 makes threads race for `sum`"), "{report:#}");
+    let slow =
+        PROGRAM.replace("    waiting();\n", "    waiting();\n#ifdef _OPENMP\n    usleep(400000);\n#endif\n");
+    let playground = Playground::with("prog.c", &slow);
+    let report = optimized(&playground, "--threads 2", RIGHT);
+    assert!(notes(&report).contains("the program is slower (0."), "{report:#}");
+    assert_eq!(report["threads"], 1, "{report:#}");
+    // Who asks for one thread hears nothing of this.
+    let report = optimized(&playground, "--threads 1", RIGHT);
+    assert!(!notes(&report).contains("OpenMP"), "{report:#}");
+}
+
+/// In a project, one file has its directives on; the others are built as they were.
+#[test]
+fn a_file_of_a_project_has_its_directives_on() {
+    let _alone = alone();
+    let playground = Playground::with("prog.c", PROGRAM);
+    // Nothing but the directive is to be gained.
+    let source = PROGRAM.replace("for (int t = 0; t < 15; t++)", "");
+    playground.write("prog.c", &source);
+    let build = format!("gcc -O2 {RIGHT} -c prog.c -o prog.o && gcc prog.o -o prog");
+    playground.write("build.sh", &build);
+    let mut command =
+        playground.oxeye("tune --no-database --quick --budget 20s --run ./prog --threads 2 --json r.json");
+    let ran = Ran::from(command.args(["--build", "sh build.sh"]).output().expect("oxeye starts"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
+    assert_eq!(
+        (&report["added"][0], &report["program"]["verified"]),
+        (&"-fopenmp".into(), &true.into()),
+        "{report:#}"
+    );
+    assert!(ran.stdout.contains("compile prog.c and link with -fopenmp"), "{}", ran.stdout);
+}
