@@ -21,6 +21,10 @@ impl Lowerer<'_> {
 
     /// Forgets the values of variables that some code sets.
     pub(super) fn forget(&mut self, scan: &Scan) {
+        if self.loops.is_empty() {
+            let pointers = scan.written.iter().copied().filter(|v| self.is_pointer_var(*v));
+            self.moving.moved_on.extend(pointers.collect::<Vec<_>>());
+        }
         self.bound.retain(|v, _| !scan.written.contains(v) && !scan.iterators.contains(v));
     }
 
@@ -34,6 +38,9 @@ impl Lowerer<'_> {
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
         let file = self.cx.file;
+        if op.is_none() && value.as_var() == Some(var) {
+            return Ok(());
+        }
         let (name, ty) = (self.name(var), &file.var(var).ty);
         let refuse = || {
             Refusal::new(at, format!("the pointer `{name}` is changed inside the loop"))

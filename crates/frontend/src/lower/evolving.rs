@@ -104,6 +104,12 @@ impl Carried {
     pub(super) fn is_in_header(&self, e: &ast::Expr) -> bool {
         assigned_var(e).is_some_and(|v| self.in_header.contains(&v))
     }
+
+    /// Whether an expression of the header's last part does nothing that is not known.
+    pub(super) fn is_known(&self, step: &ast::Expr) -> bool {
+        let is_pointer = |v| self.all.iter().any(|e| e.var == v && matches!(e.how, How::Pointer(..)));
+        self.is_in_header(step) || assigned_var(step).is_some_and(is_pointer)
+    }
 }
 
 impl Lowerer<'_> {
@@ -551,7 +557,10 @@ impl Lowerer<'_> {
                 return Ok(());
             }
         }
-        let Some(times) = times.filter(|times| self.is_never_less(times)) else {
+        let file = self.cx.file;
+        let function = file.var(var).function.and_then(|k| file.functions.get(k));
+        let is_read = function.is_none_or(|function| is_live_after(file, function, at, var));
+        let Some(times) = times.filter(|times| is_read && self.is_never_less(times)) else {
             self.bound.remove(&var);
             return if is_set { Err(self.unclear(var, at)) } else { Ok(()) };
         };

@@ -26,6 +26,14 @@ impl Header<'_> {
         self.before.is_empty() && self.declared_before.is_empty() && self.after.is_empty()
     }
 
+    /// What iterations do, and the loop's variable.
+    pub(super) fn repeated(&self, file: &ast::File, f: &For) -> Scan {
+        let mut changed = Scan::of(file, &f.body);
+        changed.written.extend(self.after.iter().filter_map(|e| assigned_var(e)));
+        changed.iterators.insert(self.var);
+        changed
+    }
+
     /// Whether iterations change something else in an expression than the loop's variable.
     pub(crate) fn changes(&self, e: &ast::Expr, body: &Scan) -> bool {
         let is_changed = |v: VarId| {

@@ -46,7 +46,8 @@ impl Lowerer<'_> {
             return Err(changing_places(file, first));
         }
         self.moving.in_turns.extend(rotations.iter().flat_map(|rotation| &rotation.pointers));
-        let is_plain = rotations.is_empty() && !f.is_behind && header.after.iter().all(&is_carried);
+        let is_plain =
+            rotations.is_empty() && !f.is_behind && header.after.iter().all(|e| carried.is_known(e));
         let mut leaving =
             if self.is_left(body) { Some(self.unset_flag(is_plain, body, s.range, out)?) } else { None };
         if let (Some(leaving), true) = (&mut leaving, is_kept) {
@@ -72,7 +73,7 @@ impl Lowerer<'_> {
         if !rotations.is_empty() {
             self.in_rounds(s, body, (header.var, &rotations), (&carried, &here), &mut l)?;
         }
-        for e in header.after.iter().filter(|e| !is_carried(e)) {
+        for e in header.after.iter().filter(|e| !carried.is_known(e)) {
             self.effect(e, &mut l.body)?;
         }
         carried.in_header.iter().for_each(|var| _ = self.bound.remove(var));

@@ -6,8 +6,10 @@ use super::index::Mode;
 use super::iterations::Counted;
 use super::limits::{Limits, WithoutZero};
 use super::lowerer::{self, Lowerer};
-use super::value::{Value, constant, is_unsigned};
-use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, VarId};
+use super::symbolic::mentions;
+use super::value::{Value, constant, divided, is_unsigned};
+use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, Type, VarId};
+use crate::evolution::{Evaluator, Trips};
 use crate::flow::{is_address_taken, is_live_after};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
@@ -41,6 +43,37 @@ impl Lowerer<'_> {
         }
     }
 
+    pub(super) fn is_pointer_var(&self, var: VarId) -> bool {
+        matches!(self.cx.file.var(var).ty, Type::Pointer { .. })
+    }
+
+    /// Whether an expression sets a pointer.
+    pub(super) fn sets_pointer(&self, e: &ast::Expr) -> bool {
+        assigned_var(e).is_some_and(|v| self.is_pointer_var(v))
+    }
+
+    /// Sets the pointers that a header sets before its own variable, or behind it.
+    pub(super) fn set_pointers(
+        &mut self,
+        header: &Header<'_>,
+        is_before: bool,
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        let is_now = |range: Range| (range.start < header.init.range.start) == is_before;
+        for d in &header.declared_before {
+            if self.is_pointer_var(d.var) && is_now(self.cx.file.var(d.var).range) {
+                self.declare(d, at, out)?;
+            }
+        }
+        for e in &header.before {
+            if self.sets_pointer(e) && is_now(e.range) {
+                self.effect(e, out)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a header steps by a constant.
     pub(crate) fn steps_by_constant(&mut self, header: &Header<'_>) -> bool {
         matches!(self.step(header.step), Ok(Step::Constant(_)))
@@ -49,8 +82,8 @@ impl Lowerer<'_> {
     pub(crate) fn for_loop(&mut self, s: &Stmt, f: &For, out: &mut Vec<Node>) -> Lowered<()> {
         let header = header(f, s.range)?;
         let var = header.var;
-        if self.is_pointer_var(var) && !self.cx.file.is_member(var) {
-            return self.pointer_loop(s, f, &header, out);
+        if self.is_pointer_var(var) {
+            return Err(uncounted(self.cx.file, f, s.range));
         }
         // A variable that the source does not have gets a name of C.
         let name = self.name(var).replace('.', "_");
@@ -138,7 +171,7 @@ impl Lowerer<'_> {
         done?;
         let inside = Scan::of(self.cx.file, s);
         let mut carried = self.carried(s, f, (var, Some(&first_value)), out);
-        self.forget(&inside);
+        self.forget(&header.repeated(self.cx.file, f));
         let first = self.as_first(first, ty, is_increasing, header.init.range)?;
 
         let id = self.fresh_loop();
@@ -155,7 +188,7 @@ impl Lowerer<'_> {
         };
         self.loop_types.insert(id, ty);
         let mark = self.facts.len();
-        let here = Here::of(id, limits.first.as_ref(), step);
+        let mut here = Here::of(id, limits.first.as_ref(), step);
         self.settle_header(&mut carried, &here);
         self.set_before(f, &header, &carried.in_header, s.range, out)?;
         self.bind_carried(&carried, &here, s.range)?;
@@ -187,6 +220,12 @@ impl Lowerer<'_> {
         *(if is_increasing { &mut l.upper } else { &mut l.lower }) = Bound(std::mem::take(&mut limits.terms));
         self.facts.push_loop(&l);
         self.check_unsigned(&l, s.range)?;
+        if let Some(whole) = self.counted_by_one(f, &l, var) {
+            l = whole;
+            here = Here::of(id, Some(&Affine::constant(0)), 1);
+            self.bind_carried(&carried, &here, s.range)?;
+            self.facts.push_loop(&l);
+        }
         for guard in &limits.guards {
             self.facts.push_condition(guard, true);
         }
@@ -216,6 +255,14 @@ impl Lowerer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A loop whose variable only the header names, from zero on in several steps at once, as one that counts its iterations.
+    fn counted_by_one(&self, f: &For, l: &Loop, var: VarId) -> Option<Loop> {
+        let is_from_zero = l.lower.as_affine().and_then(Affine::as_constant) == Some(0);
+        let is_own = self.cx.file.var(var).is_own() && !mentions(&f.body, var);
+        let upper = divided(l.upper.as_affine()?, l.step)?;
+        (is_own && is_from_zero && l.step > 1).then(|| Loop { upper: upper.into(), step: 1, ..l.clone() })
     }
 
     /// The value of a loop's variable after the loop, if it may be read there.
@@ -302,8 +349,7 @@ impl Lowerer<'_> {
                 self.effect(e, out)?;
             }
         }
-        let mut changed = Scan::of(self.cx.file, &f.body);
-        changed.written.extend(header.after.iter().filter_map(|e| assigned_var(e)));
+        let mut changed = header.repeated(self.cx.file, f);
         carried.iter().for_each(|var| _ = changed.written.remove(var));
         self.forget(&changed);
         Ok(())
@@ -417,6 +463,16 @@ impl Lowerer<'_> {
         )
         .help("count with a signed type"))
     }
+}
+
+/// Why it is not known how often a loop runs.
+fn uncounted(file: &ast::File, f: &For, at: Range) -> Box<Refusal> {
+    let trips = Evaluator::of(file, f).map(|(_, evolutions)| evolutions.trips);
+    match trips {
+        Some(Trips::Unknown(stop)) => Refusal::new(stop.at, stop.why),
+        _ => Refusal::new(at, "how often the loop runs is not known beforehand"),
+    }
+    .help("count with an integer, `for (i = first; i < end; i += step)`")
 }
 
 /// The first value behind a bound that has one term.

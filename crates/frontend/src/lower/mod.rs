@@ -25,7 +25,6 @@ mod hull;
 mod index;
 mod inline;
 mod iterations;
-mod iterators;
 mod library;
 mod limits;
 mod loops;

@@ -439,7 +439,8 @@ fn replace_first(init: &mut Stmt, old: &ast::Expr, new: &ast::Expr) {
     }
 }
 
-fn mentions(s: &Stmt, var: VarId) -> bool {
+/// Whether a statement names a variable.
+pub(super) fn mentions(s: &Stmt, var: VarId) -> bool {
     let mut found = false;
     s.walk_exprs(&mut |e| found |= e.as_var() == Some(var));
     s.walk(&mut |s| {

@@ -12,7 +12,7 @@ use crate::lower::{
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
-use crate::scan::Scan;
+use crate::scan::{Scan, commas};
 use oxeye_binding::{Clauses, Entry, OwnText};
 use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Expr, Nest, NestId, Node, Storage, SymId, Threads, Update};
 use std::collections::{BTreeSet, HashMap};
@@ -356,8 +356,11 @@ impl<'a> Regions<'a> {
                     StmtKind::Expr(init) => init,
                     _ => return None,
                 };
-                let ExprKind::Assign(_, target, _) = &init.kind else { return None };
-                let var = target.as_var().filter(|var| value.as_var() != Some(*var))?;
+                let var = commas(init).into_iter().find_map(|e| match &e.kind {
+                    ExprKind::Assign(_, target, _) => target.as_var().filter(|v| !file.var(*v).is_own()),
+                    _ => None,
+                });
+                let var = var.filter(|var| value.as_var() != Some(*var))?;
                 Some((file.var(var).name.clone(), self.places.text(value.range)?.to_owned()))
             }),
             _ => None,
