@@ -3,9 +3,9 @@
 //! loop counts with a variable of its own, which is what the counter is at the head of each iteration. Where it counts with a
 //! pointer, or in steps of other kinds, `for (p = a; p < a + n; p += m)`, it counts what it has covered of its way.
 
-use super::body_steps::changes;
-use super::counts::as_for;
-use super::headers::is_plain_counter;
+use super::counts::{self, as_for, changes};
+use super::endless;
+use super::headers::{first_value, is_plain_counter, set, tests_inside};
 use crate::ast::*;
 use crate::evolution::{Evaluator, Evolution, Sum, Symbol, Trips};
 use crate::flow::is_live_after;
@@ -13,55 +13,40 @@ use crate::scan::{assigned_var, commas, counter};
 use oxeye_ir::{BinaryOp, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads such loops of all functions so.
+/// Reads the loops of all functions so.
 pub(super) fn settle(file: &mut File) {
     for position in 0..file.functions.len() {
-        let mut is_needed = false;
-        file.functions[position].body.walk(&mut |s| is_needed |= parts(file, s).is_some());
-        if is_needed {
-            let mut body = file.functions[position].body.clone();
-            inside(file, position, &mut body);
-            file.functions[position].body = body;
-        }
+        let mut body = file.functions[position].body.clone();
+        inside(file, position, None, &mut body);
+        file.functions[position].body = body;
     }
 }
 
-fn inside(file: &mut File, position: usize, s: &mut Stmt) {
-    s.children_mut().into_iter().for_each(|s| inside(file, position, s));
-    let parts = parts(file, s).map(|f| match counter(&f) {
-        // A `while` loop leaves a pointer to the text before it, if that is to lead further behind it.
-        Some(var)
-            if f.enters_with.is_some()
-                && is_pointer(file, var)
-                && is_live_after(file, &file.functions[position], s.range, var) =>
-        {
-            For { init: None, ..f }
+fn inside(file: &mut File, position: usize, before: Option<&Stmt>, s: &mut Stmt) {
+    match &mut s.kind {
+        StmtKind::Block(body) | StmtKind::Unknown(_, body) => {
+            for k in 0..body.len() {
+                let (before, rest) = body.split_at_mut(k);
+                inside(file, position, before.last(), &mut rest[0]);
+            }
         }
-        _ => f,
-    });
-    if let Some(f) = parts.and_then(|f| counted(file, position, f, s.range)) {
+        _ => s.children_mut().into_iter().for_each(|s| inside(file, position, None, s)),
+    }
+    if let Some(counted) = counts::counted(file, before, s) {
+        *s = counted;
+    }
+    if let Some(f) = parts(file, s).and_then(|f| evolved(file, position, before, f, s.range)) {
         s.kind = StmtKind::For(Box::new(f));
     }
 }
 
 /// A loop that does not count by its header in steps that are read there.
 fn parts(file: &File, s: &Stmt) -> Option<For> {
-    let f = as_for(s)?;
+    let mut f = as_for(s)?;
+    endless::settle(file, &mut f);
     let is_for = matches!(s.kind, StmtKind::For(_));
-    let counts = |var| !changes(&f.body, var) && !is_uneven(file, &f, var);
+    let counts = |var| !changes(&f.body, var) && !is_pointer(file, var);
     (!is_for || !f.is_behind && !counter(&f).is_some_and(counts)).then_some(f)
-}
-
-/// Whether a header counts with a pointer, or counts down by something other than a constant.
-fn is_uneven(file: &File, f: &For, var: VarId) -> bool {
-    let mut steps = f.step.iter().flat_map(commas);
-    is_pointer(file, var)
-        || steps.any(|e| match &e.kind {
-            ExprKind::Assign(Some(BinaryOp::Sub), target, by) => {
-                target.as_var() == Some(var) && constant(by).is_none()
-            }
-            _ => false,
-        })
 }
 
 fn is_pointer(file: &File, var: VarId) -> bool {
@@ -70,22 +55,29 @@ fn is_pointer(file: &File, var: VarId) -> bool {
 
 /// The loop with a variable of its own: what a counter is at the head of each iteration, or what is covered of the distance to
 /// where the loop ends.
-fn counted(file: &mut File, position: usize, f: For, at: Range) -> Option<For> {
+fn evolved(file: &mut File, position: usize, before: Option<&Stmt>, mut f: For, at: Range) -> Option<For> {
+    // A `while` loop leaves a pointer to the text before it, if that is to lead further behind it.
+    let leads_further = |v: VarId| is_live_after(file, &file.functions[position], at, v);
+    if f.enters_with.is_some() && counter(&f).is_some_and(|v| is_pointer(file, v) && leads_further(v)) {
+        f.init = None;
+    }
     let condition = f.condition.as_ref().filter(|condition| !sets_any(condition))?;
     let (evaluator, evolutions) = Evaluator::of(file, &f)?;
     let (range, fixed) = (condition.range, evaluator.fixed);
     let mut written = Written::of(file, &fixed, range);
-    let is_own = counter(&f).is_none_or(|var| changes(&f.body, var) || !is_uneven(file, &f, var));
     let steady = evolutions.heads.iter().find_map(|(var, head)| match head {
-        Evolution::Add { step, of: 0, .. } if is_own && is_plain_counter(file, *var) => {
+        Evolution::Add { step, of: 0, .. } if is_plain_counter(file, *var) => {
             let step = step.as_sum().filter(|_| condition.mentions(*var))?;
-            let is_read = step.as_constant().is_some() || !step.is_negative();
-            Some((*var, written.amount(step).filter(|_| is_read)?))
+            Some((*var, written.amount(step)?))
         }
         _ => None,
     });
-    if let Some(steady) = steady {
-        return by_counter(file, position, f, steady, at);
+    if let Some((var, step)) = steady {
+        if let (None, Some(first)) = (&f.init, before.and_then(|before| first_value(before, var))) {
+            f.init = Some(set(Expr { kind: ExprKind::Var(var), range }, first.clone()));
+            f.enters_with = Some(first.clone());
+        }
+        return by_counter(file, position, f, (var, step), at);
     }
     let (distance, by) = match &evolutions.trips {
         Trips::Covers { distance, by } => (distance.as_sum()?, Sum::from(*by)),
@@ -185,7 +177,7 @@ fn by_counter(
     let condition = f.condition.as_ref()?;
     let range = condition.range;
     let first = match &f.init {
-        Some(init) => first_value(init, var)?,
+        Some(init) => first_of(init, var)?,
         None => Expr { kind: ExprKind::Var(var), range },
     };
     let variable = file.var(var);
@@ -212,7 +204,9 @@ fn by_counter(
         Some(value) => declared_inside(var, value, f.body),
         None => f.body,
     };
-    Some(For { init, condition: Some(condition), step: Some(step), body, ..f })
+    let mut f = For { init, condition: Some(condition), step: Some(step), body, ..f };
+    tests_inside(&mut f);
+    Some(f)
 }
 
 /// Whether what else a header sets depends on a variable.
@@ -268,7 +262,7 @@ fn with_first(
 }
 
 /// What a header sets a variable to, or the variable if it does not; `None` if that is not one plain value.
-fn first_value(init: &Stmt, var: VarId) -> Option<Expr> {
+fn first_of(init: &Stmt, var: VarId) -> Option<Expr> {
     let sets: Vec<(VarId, &Expr)> = match &init.kind {
         StmtKind::Declare(declared) => {
             declared.iter().filter_map(|d| Some((d.var, d.init.as_ref()?))).collect()

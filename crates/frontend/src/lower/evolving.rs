@@ -4,6 +4,7 @@
 //! of a loop as in all others, and `t0 = t % 2` in a header follows the counter. Here their first values are found, and what
 //! they hold becomes an expression of the iterators.
 
+use super::assigned::{reads as uses_value, remove_stores, sets};
 use super::lowerer::{Bound, Lowerer};
 use super::pointer::Pointer;
 use super::value::{Value, constant, is_unsigned, reads_memory};
@@ -14,7 +15,7 @@ use crate::flow::is_live_after;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, assigned_var, commas};
 use oxeye_binding::Advance;
-use oxeye_ir::{Affine, BinaryOp, Expr, Loop, LoopId, Node, ScalarType};
+use oxeye_ir::{Access, Affine, BinaryOp, Expr, Loop, LoopId, Node, ScalarType, Update};
 use std::collections::HashMap;
 
 /// Tests before a nest for how often loops run in which variables step.
@@ -532,6 +533,40 @@ impl Lowerer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Integers that only their steps set in a loop are set once, behind it: it runs `n` times.
+    pub(super) fn sink(
+        &mut self,
+        carried: &Carried,
+        (l, n): (&mut Loop, &Expr),
+        at: Range,
+        behind: &mut Vec<Node>,
+    ) {
+        for evolving in carried.all.iter().filter(|e| !carried.in_header.contains(&e.var)) {
+            let (How::Number(start, by), Some(id)) = (&evolving.how, self.state.arrays.get(&evolving.var))
+            else {
+                continue;
+            };
+            let id = *id;
+            if !sets(&l.body, id) || uses_value(&l.body, id) {
+                continue;
+            }
+            let far = match n {
+                Expr::Affine(n) => product(n.clone(), by.clone(), true),
+                n => {
+                    Expr::binary(BinaryOp::Mul, by.clone(), Expr::Cast(ScalarType::I64, Box::new(n.clone())))
+                }
+            };
+            let ty = self.state.program.array(id).element;
+            let value = match constant(start) {
+                Some(0) => far,
+                _ => Expr::binary(BinaryOp::Add, far, start.e.clone()),
+            };
+            let value = self.typed(value, ty);
+            remove_stores(&mut l.body, id);
+            self.push(Access::scalar(id), Update::Assign, value.e, at, behind);
+        }
     }
 
     fn leave_pointer(

@@ -51,11 +51,17 @@ impl Header<'_> {
 /// What a loop's variable changes by.
 pub(super) enum Step {
     Constant(i64),
-    /// An expression that does not change in the loop, and its type.
-    Symbolic {
-        by: Affine,
-        ty: ScalarType,
-    },
+    /// An expression that does not change in the loop.
+    Symbolic(Stride),
+}
+
+/// What a loop's variable steps by that only the run knows.
+pub(super) struct Stride {
+    /// Above zero.
+    pub(super) by: Affine,
+    pub(super) ty: ScalarType,
+    /// Whether it is subtracted.
+    pub(super) is_down: bool,
 }
 
 fn no_counter(at: Range) -> Box<Refusal> {

@@ -36,7 +36,7 @@ impl Lowerer<'_> {
         out: &mut Vec<Node>,
     ) -> Lowered<Option<Leaving>> {
         let Counted { mut l, guards, inside, carried, here, mark, is_kept, is_iterator } = counted;
-        let file = self.cx.file;
+        let (file, step) = (self.cx.file, l.step);
         let (body, rotations) = split_rotations(file, &f.body);
         let is_carried = |e: &&ast::Expr| carried.is_in_header(e);
         let is_alone = header.before.iter().chain(&header.after).all(&is_carried);
@@ -82,8 +82,15 @@ impl Lowerer<'_> {
         self.facts.truncate(mark);
         self.forget(&inside);
         let is_whole = guards.is_empty() && leaving.is_none();
+        let mut behind = Vec::new();
+        if let Some(n) = self.n_steps(&l, step).filter(|_| is_whole) {
+            self.sink(&carried, (&mut l, &n), s.range, &mut behind);
+        }
         self.leave_carried(carried, times(&l).filter(|_| is_whole), s.range)?;
-        out.push(guarded(l, guards));
+        if behind.is_empty() || !l.body.is_empty() {
+            out.push(guarded(l, guards));
+        }
+        out.append(&mut behind);
         Ok(leaving)
     }
 }

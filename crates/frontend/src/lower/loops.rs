@@ -6,14 +6,13 @@ use super::index::Mode;
 use super::iterations::Counted;
 use super::limits::{Limits, WithoutZero};
 use super::lowerer::{self, Lowerer};
-use super::symbolic::mentions;
 use super::value::{Value, constant, divided, is_unsigned};
 use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, Type, VarId};
 use crate::evolution::{Evaluator, Trips};
 use crate::flow::{is_address_taken, is_live_after};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
-use crate::scan::{Scan, assigned_var};
+use crate::scan::{Scan, assigned_var, mentions};
 use oxeye_ir::{
     Access, Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, Node, ScalarType, Update,
 };
@@ -148,10 +147,7 @@ impl Lowerer<'_> {
         }
         let step = match self.step(header.step)? {
             Step::Constant(step) => step,
-            Step::Symbolic { .. } if f.runs_first => return Err(self.steps_unclearly(&header)),
-            Step::Symbolic { by, ty: by_ty } => {
-                return self.symbolic_loop(s, f, &header, ty, (by, by_ty), out);
-            }
+            Step::Symbolic(stride) => return self.symbolic_loop(s, f, &header, (ty, stride), out),
         };
         let is_increasing = step > 0;
         let first = self.hoisting(None, out, |l, _| l.value(header.init))?;
@@ -287,6 +283,7 @@ impl Lowerer<'_> {
             return Err(needed_later(file, s, var));
         };
         // If the loop is not entered, the variable has its first value.
+        let by = |n: Expr, step: i64| Expr::Binary(BinaryOp::Mul, Box::new(n), Box::new(Expr::from(step)));
         let value = match l.step {
             1 => extreme(BinaryOp::Max, lower.clone(), upper.clone(), &self.facts_before(l)),
             -1 => extreme(
@@ -296,20 +293,25 @@ impl Lowerer<'_> {
                 &self.facts_before(l),
             ),
             step => {
-                // The number of steps to get there.
-                let binary = |op, l: Expr, r: i64| Expr::Binary(op, Box::new(l), Box::new(Expr::from(r)));
-                let distance = upper.clone() - lower.clone();
-                let distance = extreme(BinaryOp::Max, 0.into(), distance, &self.facts_before(l));
-                let n_steps = binary(
-                    BinaryOp::Div,
-                    Expr::binary(BinaryOp::Add, distance, Expr::from(step.abs() - 1)),
-                    step.abs(),
-                );
                 let first = if step > 0 { lower.clone() } else { upper.clone().offset(-1) };
-                Expr::binary(BinaryOp::Add, first.into(), binary(BinaryOp::Mul, n_steps, step))
+                let Some(n_steps) = self.n_steps(l, step) else { return Err(needed_later(file, s, var)) };
+                Expr::binary(BinaryOp::Add, first.into(), by(n_steps, step))
             }
         };
         Ok(Some(value))
+    }
+
+    /// How often a loop runs.
+    pub(super) fn n_steps(&self, l: &Loop, step: i64) -> Option<Expr> {
+        let distance = l.upper.as_affine()?.clone() - l.lower.as_affine()?.clone();
+        let distance = extreme(BinaryOp::Max, 0.into(), distance, &self.facts_before(l));
+        Some(match step.abs() {
+            1 => distance,
+            step => {
+                let whole = Expr::binary(BinaryOp::Add, distance, Expr::from(step - 1));
+                Expr::Binary(BinaryOp::Div, Box::new(whole), Box::new(Expr::from(step)))
+            }
+        })
     }
 
     /// Whether behind a loop its variable may be read.
