@@ -22,6 +22,10 @@ use oxeye_ir::{
 /// Most tests before a nest for steps and first values.
 pub(super) const MOST_TESTS: usize = 8;
 
+/// How often a loop runs, as the least of some bounds; the conditions under which it does; what it writes; and, if it counts
+/// down to one end, how often that is and the last value of its variable.
+type Counts = (Vec<BoundTerm>, Vec<Expr>, Scan, Option<(Affine, Expr)>);
+
 impl Lowerer<'_> {
     /// An amount other than a constant that a loop's variable steps by.
     pub(super) fn symbolic_step(&mut self, amount: Value, sign: i64, at: Range) -> Lowered<Step> {
@@ -189,15 +193,14 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// How often the loop runs, as the least of some bounds; the conditions under which it does. If it counts down to one end,
-    /// also that number, and the last value of the variable.
+    /// How often the loop runs.
     fn counts(
         &mut self,
         header: &Header<'_>,
         (ty, first, stride): (ScalarType, &Expr, &Stride),
         inside: Scan,
         at: Range,
-    ) -> Lowered<(Vec<BoundTerm>, Vec<Expr>, Scan, Option<(Affine, Expr)>)> {
+    ) -> Lowered<Counts> {
         let mark = self.facts.len();
         // Stands for the variable while its end is found.
         let id = self.fresh_loop();
