@@ -171,12 +171,7 @@ impl Lowerer<'_> {
         for guard in &guards {
             self.facts.push_condition(guard, true);
         }
-        let here = match (&last, stride.is_down) {
-            // Counted from the last one on, which is less than one step from the end.
-            (Some((n, last)), _) => at_count(last, by, (n.clone() - Affine::var(id)).offset(-1).into()),
-            (None, true) => at_count(&first, &-by.clone(), Affine::var(id).into()),
-            (None, false) => at_count(&first, by, Affine::var(id).into()),
-        };
+        let here = stride.value(&first, last.as_ref(), id);
         let here = self.typed(here, ty);
         self.bound.insert(var, Bound::Value(here));
         self.bind_carried(&carried, &counted_by(id), s.range)?;
@@ -347,6 +342,18 @@ impl Lowerer<'_> {
             range: head.condition.range,
         });
         Some(whole)
+    }
+}
+
+impl Stride {
+    /// What the variable is in an iteration.
+    fn value(&self, first: &Expr, last: Option<&(Affine, Expr)>, id: LoopId) -> Expr {
+        match (last, self.is_down) {
+            // Counted from the last one on, which is less than one step from the end.
+            (Some((n, last)), _) => at_count(last, &self.by, (n.clone() - Affine::var(id)).offset(-1).into()),
+            (None, true) => at_count(first, &-self.by.clone(), Affine::var(id).into()),
+            (None, false) => at_count(first, &self.by, Affine::var(id).into()),
+        }
     }
 }
 
