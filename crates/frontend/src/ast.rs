@@ -310,21 +310,6 @@ impl Stmt {
         }
     }
 
-    pub(crate) fn exprs_mut(&mut self) -> Vec<&mut Expr> {
-        match &mut self.kind {
-            StmtKind::Expr(e) => vec![e],
-            StmtKind::Declare(declared) => declared.iter_mut().filter_map(|d| d.init.as_mut()).collect(),
-            StmtKind::If { condition, .. }
-            | StmtKind::While { condition, .. }
-            | StmtKind::DoWhile { condition, .. } => {
-                vec![condition]
-            }
-            StmtKind::For(f) => f.condition.iter_mut().chain(&mut f.step).collect(),
-            StmtKind::Return(e) => e.iter_mut().collect(),
-            _ => Vec::new(),
-        }
-    }
-
     /// Calls `f` on this and every statement inside, parents first.
     pub(crate) fn walk<'a>(&'a self, f: &mut dyn FnMut(&'a Stmt)) {
         f(self);

@@ -307,3 +307,15 @@ pub(crate) fn read_elsewhere(s: &Stmt) -> HashSet<VarId> {
     go(s, &mut Vec::new(), &mut found);
     found
 }
+
+/// Whether a statement names a variable.
+pub(crate) fn mentions(s: &Stmt, var: VarId) -> bool {
+    let mut found = false;
+    s.walk_exprs(&mut |e| found |= e.as_var() == Some(var));
+    s.walk(&mut |s| {
+        if let StmtKind::For(f) = &s.kind {
+            f.init.iter().flat_map(|s| s.exprs()).for_each(|e| found |= e.mentions(var));
+        }
+    });
+    found
+}

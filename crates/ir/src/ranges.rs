@@ -410,6 +410,7 @@ impl<'a> Search<'a, '_> {
             });
             plain.collect()
         };
+        let is_from_zero = l.lower.as_affine().and_then(Affine::as_constant) >= Some(0);
         let others = |bound: &Bound, low: bool| -> Vec<Expr> {
             let offset = if low { 0 } else { -1 };
             let of_symbols = bound.0.iter().filter_map(|t| match t {
@@ -418,8 +419,17 @@ impl<'a> Search<'a, '_> {
                 }
                 // Rounded up, which keeps the order of the ends.
                 BoundTerm::Affine { expr, divisor } if *divisor > 1 => {
-                    let end = self.affine_end(expr, self.order.len(), low)?.as_affine()?.as_constant()?;
-                    Some(Expr::from(-(-end).div_euclid(*divisor) + offset))
+                    let end = self.affine_end(expr, self.order.len(), low)?;
+                    if let Some(end) = end.as_affine().and_then(Affine::as_constant) {
+                        return Some(Expr::from(-(-end).div_euclid(*divisor) + offset));
+                    }
+                    // Exact for an end above zero, and otherwise at most one too far outside.
+                    let is_exact = !low && is_from_zero;
+                    let rounded =
+                        Expr::binary(BinaryOp::Add, end, Expr::from(if low { 0 } else { divisor - 1 }));
+                    let quotient = Expr::Binary(BinaryOp::Div, rounded.into(), Expr::from(*divisor).into());
+                    let range = Expr::binary(BinaryOp::Add, quotient, Expr::from(offset));
+                    (is_exact || self.is_wide).then_some(range)
                 }
                 _ => None,
             });
@@ -583,6 +593,10 @@ mod tests {
              }",
         );
         assert_eq!(found, ["w 0 .. 8 -1 * (n * m + -1) + 3 .. 3", "r unknown unknown"]);
+        let halves =
+            "for L0 i: i32 in 0 .. ceil(n / 2) { for L1 j: i32 in ceil(m / 2) .. 9 { S0: x[2*i][j] = 0.0 } }";
+        assert_eq!(ranges_of_x(halves), ["w 0 .. 2 * ((n + 1) / 2 + -1) + 0 unknown"]);
+        assert_eq!(found_in_x(halves, true), ["w 0 .. 2 * ((n + 1) / 2 + -1) + 0 m / 2 + 0 .. 8"]);
     }
 
     #[test]

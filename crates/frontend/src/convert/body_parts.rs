@@ -33,12 +33,3 @@ pub(super) fn continues(s: &Stmt) -> bool {
         _ => s.children().into_iter().any(continues),
     }
 }
-
-/// Whether a `break` in a statement refers to an enclosing loop.
-pub(super) fn breaks(s: &Stmt) -> bool {
-    match &s.kind {
-        StmtKind::Break => true,
-        StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => false,
-        _ => s.children().into_iter().any(breaks),
-    }
-}

@@ -1,46 +1,18 @@
 //! Loops that count in other ways than `for (i = first; i < n; i++)`, in that form: `while` and `do` loops, loops that only
 //! `break` ends, and those that step in their bodies.
 
-use super::body_steps::{self, changes};
+use super::body_parts::{continues, statements};
 use super::endless;
 use super::headers::{
     counts_with, first_value, is_signed, set, settle_header, step_behind, stepped, tests_inside,
 };
 use crate::ast::*;
-use crate::scan::counter;
+use crate::scan::{assigned_var, counter, mentions};
 use oxeye_ir::{BinaryOp, ScalarType};
-
-/// Reads the loops of all functions so.
-pub(super) fn settle(file: &mut File) {
-    let mut functions = std::mem::take(&mut file.functions);
-    for function in &mut functions {
-        inside(file, &mut function.body);
-    }
-    file.functions = functions;
-}
-
-fn inside(file: &File, s: &mut Stmt) {
-    if let StmtKind::Block(body) | StmtKind::Unknown(_, body) = &mut s.kind {
-        for k in 0..body.len() {
-            inside(file, &mut body[k]);
-            let before = k.checked_sub(1).map(|k| &body[k]);
-            if let Some(counted) = counted(file, before, &body[k]) {
-                body[k] = counted;
-            }
-        }
-        return;
-    }
-    for s in s.children_mut() {
-        inside(file, s);
-        if let Some(counted) = counted(file, None, s) {
-            *s = counted;
-        }
-    }
-}
 
 /// `i = first; while (i < n) { ...; i++; }` as a `for` loop, which sets the variable again; with `before` before it. Without a
 /// first value, it starts with what it is.
-fn counted(file: &File, before: Option<&Stmt>, s: &Stmt) -> Option<Stmt> {
+pub(super) fn counted(file: &File, before: Option<&Stmt>, s: &Stmt) -> Option<Stmt> {
     let mut f = as_for(s)?;
     let is_for = matches!(s.kind, StmtKind::For(_));
     let was_endless = endless::settle(file, &mut f);
@@ -62,15 +34,8 @@ fn counted(file: &File, before: Option<&Stmt>, s: &Stmt) -> Option<Stmt> {
         }
         Some(var) => var,
         None => {
-            let (var, step) = body_steps::take(file, &mut f)?;
+            let (var, step) = take(file, &mut f)?;
             add_step(&mut f, step);
-            // `while (n) { ...; n--; }`
-            if condition.as_var() == Some(var) {
-                let range = condition.range;
-                let zero = Box::new(Expr { kind: ExprKind::Int(0, ScalarType::I32), range });
-                let differs = ExprKind::Binary(BinaryOp::Ne, Box::new(condition.clone()), zero);
-                f.condition = Some(Expr { kind: differs, range });
-            }
             var
         }
     };
@@ -94,6 +59,55 @@ fn counted(file: &File, before: Option<&Stmt>, s: &Stmt) -> Option<Stmt> {
         tests_inside(&mut f);
     }
     f.step.is_some().then(|| Stmt { kind: StmtKind::For(Box::new(f)), range: s.range })
+}
+
+/// Takes the step of a variable that the condition tests out of the end of a body that does it in every iteration. Which
+/// variable that is, and its step.
+fn take(file: &File, f: &mut For) -> Option<(VarId, Expr)> {
+    let condition = f.condition.as_ref()?;
+    let mut body = statements(&f.body);
+    let found = body.iter().enumerate().rev().find_map(|(k, s)| {
+        let StmtKind::Expr(step) = &s.kind else { return None };
+        let is_tested = |v: &VarId| condition.mentions(*v) && counts_with(file, condition, *v);
+        let var = assigned_var(step).filter(is_tested).filter(|v| is_relative(step, *v))?;
+        Some((k, var, step.clone()))
+    });
+    let (k, var, step) = found?;
+    body.remove(k);
+    let is_last = body[k..].iter().all(|s| !mentions(s, var));
+    if !is_last || body.iter().any(|s| continues(s) || changes(s, var)) {
+        return None;
+    }
+    f.body = Stmt { kind: StmtKind::Block(body), range: f.body.range };
+    Some((var, step))
+}
+
+/// Whether an assignment says how much further a variable counts.
+fn is_relative(step: &Expr, var: VarId) -> bool {
+    match &step.kind {
+        ExprKind::Step { .. } | ExprKind::Assign(Some(BinaryOp::Add | BinaryOp::Sub), ..) => true,
+        ExprKind::Assign(None, _, value) => {
+            matches!(value.kind, ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, ..)) && value.mentions(var)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a statement may change a variable.
+pub(super) fn changes(s: &Stmt, var: VarId) -> bool {
+    let mut found = false;
+    let mut look = |e: &Expr| {
+        e.walk(&mut |e| match &e.kind {
+            ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => {
+                found |= target.as_var() == Some(var)
+            }
+            ExprKind::AddressOf(inner) => found |= inner.as_var() == Some(var),
+            ExprKind::Unknown(_, inside) => found |= inside.iter().any(|e| e.as_var() == Some(var)),
+            _ => {}
+        });
+    };
+    s.walk(&mut |s| s.exprs().into_iter().for_each(&mut look));
+    found
 }
 
 /// A loop as it is, in the parts of a `for` loop; its body is a block.

@@ -3,7 +3,6 @@
 
 mod blocks;
 mod body_parts;
-mod body_steps;
 mod complex;
 mod counts;
 mod declarations;
@@ -115,7 +114,6 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
     let mut file = converter.file;
     steps::settle(&mut file);
     jumps::settle(&mut file);
-    counts::settle(&mut file);
     evolved::settle(&mut file);
     connect(&mut file);
     constants::find(&mut file);

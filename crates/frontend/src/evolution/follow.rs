@@ -36,6 +36,8 @@ pub(crate) struct Evolutions {
     /// Distances that must not be negative for that to hold.
     pub(crate) needs: BTreeMap<VarId, Vec<Evolution>>,
     pub(crate) trips: Trips,
+    /// Whether it may be left before that.
+    pub(crate) is_left: bool,
     /// How often it runs at least.
     pub(crate) least: i64,
     /// What each holds behind the loop, with what that needs.
@@ -137,6 +139,9 @@ impl<'f> Evaluator<'f> {
             ExprKind::Var(v) => self.held(state, *v, at),
             ExprKind::Promote(inner) => self.value(state, inner),
             _ if self.kind(e) == Kind::Other || self.kind(e) == Kind::Unsigned => self.as_it_is(e),
+            ExprKind::Cast(ty, inner) if ty.is_pointer() && self.file.type_of(inner).as_ref() == Some(ty) => {
+                self.value(state, inner)
+            }
             ExprKind::Cast(_, inner) if self.kind(inner) == Kind::Signed => {
                 let is_wide = |e: &Expr| self.width(e) >= self.width(inner);
                 if is_wide(e) { self.value(state, inner) } else { self.as_it_is(e) }
@@ -465,11 +470,8 @@ impl<'f> Evaluator<'f> {
         f.step.iter().for_each(|e| self.effect(state, e));
         let mut found = self.solved(level, &changed, &before, state, f.body.range);
         found.least = i64::from(f.runs_first);
-        found.trips = if paths.is_left {
-            Trips::Unknown(super::Stop { why: "the loop is left early".into(), at: f.body.range })
-        } else {
-            self.trips(f, &found, &before)
-        };
+        found.trips = self.trips(f, &found, &before);
+        found.is_left = paths.is_left;
         *state = before;
         for var in &changed {
             let (value, need) = found.at_exit(*var, f.body.range);

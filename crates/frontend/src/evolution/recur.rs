@@ -60,6 +60,7 @@ impl Evaluator<'_> {
             heads: known,
             trips: Trips::Unknown(unknown),
             exits: Values::new(),
+            is_left: false,
             least: 0,
             level,
         }

@@ -117,12 +117,6 @@ impl Sum {
         Some(sum)
     }
 
-    /// Whether every part of it is subtracted.
-    pub(crate) fn is_negative(&self) -> bool {
-        let mut parts = self.terms.values().chain(self.products.iter().map(|(c, _)| c));
-        parts.all(|c| *c < 0) && self.constant <= 0
-    }
-
     /// Calls `f` on every symbol.
     pub(crate) fn symbols(&self, f: &mut dyn FnMut(Symbol)) {
         self.terms.keys().for_each(|symbol| f(*symbol));

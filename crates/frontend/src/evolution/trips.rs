@@ -85,6 +85,7 @@ impl Evolutions {
         let level = self.level;
         match head {
             Evolution::Unknown(_) => (head.clone(), None),
+            _ if self.is_left => (Evolution::unknown("the loop is left early", at), None),
             head if !head.varies(level) => (head.clone(), None),
             Evolution::Add { base, step, of }
                 if *of == level && !step.varies(level) && !base.varies(level) =>

@@ -373,7 +373,7 @@ impl<'a> Lowerer<'a> {
                 }
                 self.names(*v, e.range)?;
                 let is_set = self.scan.written.contains(v) || self.scan.iterators.contains(v);
-                if is_set && !self.moving.in_turns.contains(v) {
+                if is_set && !self.moving.in_turns.contains(v) && !self.is_where_it_was(*v) {
                     let name = self.name(*v);
                     let message =
                         format!("where the pointer `{name}` leads depends on what the loop did before");

@@ -7,7 +7,7 @@ use crate::ast::{self, Range, Type, VarId, VarKind};
 use crate::flow::{is_address_taken, is_live_after};
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::Scan;
-use oxeye_ir::{ArrayId, BinaryOp, Expr, Node, ScalarType};
+use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Expr, Node, ScalarType, UnaryOp};
 
 impl Lowerer<'_> {
     /// Whether only assignments to its name change a variable.
@@ -21,6 +21,10 @@ impl Lowerer<'_> {
 
     /// Forgets the values of variables that some code sets.
     pub(super) fn forget(&mut self, scan: &Scan) {
+        if self.loops.is_empty() {
+            let pointers = scan.written.iter().copied().filter(|v| self.is_pointer_var(*v));
+            self.moving.moved_on.extend(pointers.collect::<Vec<_>>());
+        }
         self.bound.retain(|v, _| !scan.written.contains(v) && !scan.iterators.contains(v));
     }
 
@@ -34,6 +38,9 @@ impl Lowerer<'_> {
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
         let file = self.cx.file;
+        if op.is_none() && value.as_var() == Some(var) {
+            return Ok(());
+        }
         let (name, ty) = (self.name(var), &file.var(var).ty);
         let refuse = || {
             Refusal::new(at, format!("the pointer `{name}` is changed inside the loop"))
@@ -133,4 +140,39 @@ pub(crate) fn sets(nodes: &[Node], scalar: ArrayId) -> bool {
         Node::If { then, otherwise, .. } => sets(then, scalar) || sets(otherwise, scalar),
         Node::Loop(l) => sets(&l.body, scalar),
     })
+}
+
+pub(crate) fn reads(nodes: &[Node], array: ArrayId) -> bool {
+    let in_expr = |e: &Expr| e.reads().iter().any(|a| a.array == array);
+    nodes.iter().any(|node| match node {
+        // What only changes the variable itself is not needed either.
+        Node::Stmt(s) if s.target.array == array => s.target.indices.iter().any(in_expr),
+        Node::Stmt(s) => in_expr(&s.value) || s.target.indices.iter().any(in_expr),
+        Node::If { condition, then, otherwise } => {
+            in_expr(condition) || reads(then, array) || reads(otherwise, array)
+        }
+        Node::Loop(l) => {
+            let of_bound = |term: &BoundTerm| matches!(term, BoundTerm::Data(e) if in_expr(e));
+            l.lower.0.iter().chain(&l.upper.0).any(of_bound) || reads(&l.body, array)
+        }
+    })
+}
+
+pub(crate) fn remove_stores(nodes: &mut Vec<Node>, array: ArrayId) {
+    nodes.retain_mut(|node| match node {
+        Node::Stmt(s) => s.target.array != array,
+        Node::If { condition, then, otherwise } => {
+            remove_stores(then, array);
+            remove_stores(otherwise, array);
+            if then.is_empty() && !otherwise.is_empty() {
+                *condition = Expr::Unary(UnaryOp::Not, Box::new(condition.clone()));
+                std::mem::swap(then, otherwise);
+            }
+            !then.is_empty() || !otherwise.is_empty()
+        }
+        Node::Loop(l) => {
+            remove_stores(&mut l.body, array);
+            !l.body.is_empty()
+        }
+    });
 }

@@ -60,17 +60,17 @@ impl Lowerer<'_> {
             let is_flat = pointer.indices.is_empty() && pointer.rows.is_empty() && !pointer.is_object;
             is_flat && self.is_pointer_var(pointer.base) && !file.is_member(pointer.base)
         };
-        // What the nest changes may be elsewhere where it compares.
+        // Both are followed from where they are before the nest.
         let is_own = |var: VarId| file.var(var).function == Some(self.cx.position) && self.is_tame(var);
-        let is_fixed = is_own(end.base) || self.is_global(end.base) && self.cx.has_strict_aliasing;
-        let is_fixed = is_fixed && !self.is_changed_here(end.base) && !self.scan.is_cut_short;
-        let is_start = is_own(start.base)
-            || self.is_global(start.base) && !self.is_changed_here(start.base) && self.cx.has_strict_aliasing;
+        let is_fixed = |var: VarId| {
+            let is_kept = !self.is_changed_here(var) && self.cx.has_strict_aliasing;
+            is_own(var) || self.is_global(var) && is_kept && !self.scan.is_cut_short
+        };
         if !are_alike
             || !is_plain(start)
             || !is_plain(end)
-            || !is_fixed
-            || !is_start
+            || !is_fixed(end.base)
+            || !is_fixed(start.base)
             || start.base == end.base
         {
             return None;
@@ -105,11 +105,25 @@ impl Lowerer<'_> {
         r: &ast::Expr,
         at: Range,
     ) -> Lowered<Value> {
-        let is_known = op == BinaryOp::Sub || is_comparison(op);
-        let both = if is_known { self.pointer(l).ok().zip(self.pointer(r).ok()) } else { None };
-        let distance = both.and_then(|(l, r)| self.plain_distance(&r, &l));
+        let value = || Refusal::new(at, "a pointer is used as a value");
+        if op != BinaryOp::Sub && !is_comparison(op) {
+            return Err(value());
+        }
+        let (end, start) = (self.pointer(l)?, self.pointer(r)?);
+        let mut distance = self.plain_distance(&start, &end);
+        if op == BinaryOp::Sub && distance.is_none() {
+            distance = self.elements_between(&start, &end, l);
+            distance = distance.or_else(|| Some(-self.elements_between(&end, &start, r)?));
+        }
+        if op != BinaryOp::Sub && distance.is_none() {
+            return Err(value());
+        }
         let Some(distance) = distance else {
-            return Err(Refusal::new(at, "a pointer is used as a value"));
+            let name = self.name(start.base);
+            let message = format!("how far `{name}` is from where it is compared is not known");
+            return Err(Refusal::new(l.range, message).help(format!(
+                "set the end right before the loop, as in `end = {name} + n`, or count with an integer"
+            )));
         };
         let distance = self.typed(distance.into(), ScalarType::I64);
         if op == BinaryOp::Sub {
@@ -150,15 +164,19 @@ impl Lowerer<'_> {
             let var = known.base;
             // Before the first loop, everything is as it is before the nest.
             let is_first = self.loops.is_empty() && self.depth() == 0;
-            let is_fixed = is_first || !self.is_changed_here(var);
-            let is_plain = known.indices.is_empty() && !known.is_object && is_fixed;
+            let is_plain =
+                known.indices.is_empty() && !known.is_object && !self.moving.in_turns.contains(&var);
             let definition = value_before(self.cx.file, self.cx.function, self.at, var);
             let Some(value) = definition.filter(|_| is_plain && self.is_pointer_var(var)) else { break };
             // At the nest, its variables have their values of then.
             let mut is_there = true;
             value.walk(&mut |e| {
                 let Some(v) = e.as_var() else { return };
-                is_there &= !self.bound.contains_key(&v) && (is_first || !self.is_changed_here(v));
+                // A pointer is followed from where it leads before the nest.
+                is_there &= match self.is_pointer_var(v) {
+                    true => !self.moving.in_turns.contains(&v),
+                    false => !self.bound.contains_key(&v) && (is_first || !self.is_changed_here(v)),
+                };
             });
             let at = value.range;
             let next = if is_there { self.entry_pointer(value) } else { None };

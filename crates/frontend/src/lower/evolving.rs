@@ -4,6 +4,7 @@
 //! of a loop as in all others, and `t0 = t % 2` in a header follows the counter. Here their first values are found, and what
 //! they hold becomes an expression of the iterators.
 
+use super::assigned::{reads as uses_value, remove_stores, sets};
 use super::lowerer::{Bound, Lowerer};
 use super::pointer::Pointer;
 use super::value::{Value, constant, is_unsigned, reads_memory};
@@ -14,7 +15,7 @@ use crate::flow::is_live_after;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, assigned_var, commas};
 use oxeye_binding::Advance;
-use oxeye_ir::{Affine, BinaryOp, Expr, Loop, LoopId, Node, ScalarType};
+use oxeye_ir::{Access, Affine, BinaryOp, Expr, Loop, LoopId, Node, ScalarType, Update};
 use std::collections::HashMap;
 
 /// Tests before a nest for how often loops run in which variables step.
@@ -103,6 +104,12 @@ fn product(times: Affine, by: Expr, wide: bool) -> Expr {
 impl Carried {
     pub(super) fn is_in_header(&self, e: &ast::Expr) -> bool {
         assigned_var(e).is_some_and(|v| self.in_header.contains(&v))
+    }
+
+    /// Whether an expression of the header's last part does nothing that is not known.
+    pub(super) fn is_known(&self, step: &ast::Expr) -> bool {
+        let is_pointer = |v| self.all.iter().any(|e| e.var == v && matches!(e.how, How::Pointer(..)));
+        self.is_in_header(step) || assigned_var(step).is_some_and(is_pointer)
     }
 }
 
@@ -528,6 +535,40 @@ impl Lowerer<'_> {
         Ok(())
     }
 
+    /// Integers that only their steps set in a loop are set once, behind it: it runs `n` times.
+    pub(super) fn sink(
+        &mut self,
+        carried: &Carried,
+        (l, n): (&mut Loop, &Expr),
+        at: Range,
+        behind: &mut Vec<Node>,
+    ) {
+        for evolving in carried.all.iter().filter(|e| !carried.in_header.contains(&e.var)) {
+            let (How::Number(start, by), Some(id)) = (&evolving.how, self.state.arrays.get(&evolving.var))
+            else {
+                continue;
+            };
+            let id = *id;
+            if !sets(&l.body, id) || uses_value(&l.body, id) {
+                continue;
+            }
+            let far = match n {
+                Expr::Affine(n) => product(n.clone(), by.clone(), true),
+                n => {
+                    Expr::binary(BinaryOp::Mul, by.clone(), Expr::Cast(ScalarType::I64, Box::new(n.clone())))
+                }
+            };
+            let ty = self.state.program.array(id).element;
+            let value = match constant(start) {
+                Some(0) => far,
+                _ => Expr::binary(BinaryOp::Add, far, start.e.clone()),
+            };
+            let value = self.typed(value, ty);
+            remove_stores(&mut l.body, id);
+            self.push(Access::scalar(id), Update::Assign, value.e, at, behind);
+        }
+    }
+
     fn leave_pointer(
         &mut self,
         (var, start, by): (VarId, Pointer, Expr),
@@ -551,7 +592,10 @@ impl Lowerer<'_> {
                 return Ok(());
             }
         }
-        let Some(times) = times.filter(|times| self.is_never_less(times)) else {
+        let file = self.cx.file;
+        let function = file.var(var).function.and_then(|k| file.functions.get(k));
+        let is_read = function.is_none_or(|function| is_live_after(file, function, at, var));
+        let Some(times) = times.filter(|times| is_read && self.is_never_less(times)) else {
             self.bound.remove(&var);
             return if is_set { Err(self.unclear(var, at)) } else { Ok(()) };
         };

@@ -26,6 +26,14 @@ impl Header<'_> {
         self.before.is_empty() && self.declared_before.is_empty() && self.after.is_empty()
     }
 
+    /// What iterations do, and the loop's variable.
+    pub(super) fn repeated(&self, file: &ast::File, f: &For) -> Scan {
+        let mut changed = Scan::of(file, &f.body);
+        changed.written.extend(self.after.iter().filter_map(|e| assigned_var(e)));
+        changed.iterators.insert(self.var);
+        changed
+    }
+
     /// Whether iterations change something else in an expression than the loop's variable.
     pub(crate) fn changes(&self, e: &ast::Expr, body: &Scan) -> bool {
         let is_changed = |v: VarId| {
@@ -43,11 +51,17 @@ impl Header<'_> {
 /// What a loop's variable changes by.
 pub(super) enum Step {
     Constant(i64),
-    /// An expression that does not change in the loop, and its type.
-    Symbolic {
-        by: Affine,
-        ty: ScalarType,
-    },
+    /// An expression that does not change in the loop.
+    Symbolic(Stride),
+}
+
+/// What a loop's variable steps by that only the run knows.
+pub(super) struct Stride {
+    /// Above zero.
+    pub(super) by: Affine,
+    pub(super) ty: ScalarType,
+    /// Whether it is subtracted.
+    pub(super) is_down: bool,
 }
 
 fn no_counter(at: Range) -> Box<Refusal> {

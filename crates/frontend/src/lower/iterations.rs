@@ -36,7 +36,7 @@ impl Lowerer<'_> {
         out: &mut Vec<Node>,
     ) -> Lowered<Option<Leaving>> {
         let Counted { mut l, guards, inside, carried, here, mark, is_kept, is_iterator } = counted;
-        let file = self.cx.file;
+        let (file, step) = (self.cx.file, l.step);
         let (body, rotations) = split_rotations(file, &f.body);
         let is_carried = |e: &&ast::Expr| carried.is_in_header(e);
         let is_alone = header.before.iter().chain(&header.after).all(&is_carried);
@@ -46,7 +46,8 @@ impl Lowerer<'_> {
             return Err(changing_places(file, first));
         }
         self.moving.in_turns.extend(rotations.iter().flat_map(|rotation| &rotation.pointers));
-        let is_plain = rotations.is_empty() && !f.is_behind && header.after.iter().all(&is_carried);
+        let is_plain =
+            rotations.is_empty() && !f.is_behind && header.after.iter().all(|e| carried.is_known(e));
         let mut leaving =
             if self.is_left(body) { Some(self.unset_flag(is_plain, body, s.range, out)?) } else { None };
         if let (Some(leaving), true) = (&mut leaving, is_kept) {
@@ -72,7 +73,7 @@ impl Lowerer<'_> {
         if !rotations.is_empty() {
             self.in_rounds(s, body, (header.var, &rotations), (&carried, &here), &mut l)?;
         }
-        for e in header.after.iter().filter(|e| !is_carried(e)) {
+        for e in header.after.iter().filter(|e| !carried.is_known(e)) {
             self.effect(e, &mut l.body)?;
         }
         carried.in_header.iter().for_each(|var| _ = self.bound.remove(var));
@@ -81,8 +82,15 @@ impl Lowerer<'_> {
         self.facts.truncate(mark);
         self.forget(&inside);
         let is_whole = guards.is_empty() && leaving.is_none();
+        let mut behind = Vec::new();
+        if let Some(n) = self.n_steps(&l, step).filter(|_| is_whole) {
+            self.sink(&carried, (&mut l, &n), s.range, &mut behind);
+        }
         self.leave_carried(carried, times(&l).filter(|_| is_whole), s.range)?;
-        out.push(guarded(l, guards));
+        if behind.is_empty() || !l.body.is_empty() {
+            out.push(guarded(l, guards));
+        }
+        out.append(&mut behind);
         Ok(leaving)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::index::Mode;
 use super::lowerer::Lowerer;
-use super::value::{Value, common, constant, is_unsigned};
+use super::value::{Value, common, constant, divided, is_unsigned};
 use crate::ast::{self, ExprKind, Range};
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::Scan;
@@ -180,7 +180,15 @@ impl Lowerer<'_> {
             let divisor = c.abs();
             // Upper: i <= rest / d, so i < ⌈(rest + 1) / d⌉. Lower: i >= -rest / d.
             let expr = if is_upper { rest.offset(1) } else { -rest };
-            limits.terms.push(BoundTerm::Affine { expr, divisor });
+            // `d·i < d·n` ends at `n`.
+            let whole =
+                expr.constant_part().div_euclid(divisor) + i64::from(expr.constant_part() % divisor != 0);
+            let whole =
+                divided(&expr.clone().offset(-expr.constant_part()), divisor).map(|a| a.offset(whole));
+            limits.terms.push(match whole {
+                Some(expr) => expr.into(),
+                None => BoundTerm::Affine { expr, divisor },
+            });
             return Ok(());
         }
         let is_upper = small.uses(id);

@@ -6,12 +6,13 @@ use super::index::Mode;
 use super::iterations::Counted;
 use super::limits::{Limits, WithoutZero};
 use super::lowerer::{self, Lowerer};
-use super::value::{Value, constant, is_unsigned};
-use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, VarId};
+use super::value::{Value, constant, divided, is_unsigned};
+use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, Type, VarId};
+use crate::evolution::{Evaluator, Trips};
 use crate::flow::{is_address_taken, is_live_after};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
-use crate::scan::{Scan, assigned_var};
+use crate::scan::{Scan, assigned_var, mentions};
 use oxeye_ir::{
     Access, Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, Node, ScalarType, Update,
 };
@@ -41,6 +42,37 @@ impl Lowerer<'_> {
         }
     }
 
+    pub(super) fn is_pointer_var(&self, var: VarId) -> bool {
+        matches!(self.cx.file.var(var).ty, Type::Pointer { .. })
+    }
+
+    /// Whether an expression sets a pointer.
+    pub(super) fn sets_pointer(&self, e: &ast::Expr) -> bool {
+        assigned_var(e).is_some_and(|v| self.is_pointer_var(v))
+    }
+
+    /// Sets the pointers that a header sets before its own variable, or behind it.
+    pub(super) fn set_pointers(
+        &mut self,
+        header: &Header<'_>,
+        is_before: bool,
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        let is_now = |range: Range| (range.start < header.init.range.start) == is_before;
+        for d in &header.declared_before {
+            if self.is_pointer_var(d.var) && is_now(self.cx.file.var(d.var).range) {
+                self.declare(d, at, out)?;
+            }
+        }
+        for e in &header.before {
+            if self.sets_pointer(e) && is_now(e.range) {
+                self.effect(e, out)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a header steps by a constant.
     pub(crate) fn steps_by_constant(&mut self, header: &Header<'_>) -> bool {
         matches!(self.step(header.step), Ok(Step::Constant(_)))
@@ -49,8 +81,8 @@ impl Lowerer<'_> {
     pub(crate) fn for_loop(&mut self, s: &Stmt, f: &For, out: &mut Vec<Node>) -> Lowered<()> {
         let header = header(f, s.range)?;
         let var = header.var;
-        if self.is_pointer_var(var) && !self.cx.file.is_member(var) {
-            return self.pointer_loop(s, f, &header, out);
+        if self.is_pointer_var(var) {
+            return Err(uncounted(self.cx.file, f, s.range));
         }
         // A variable that the source does not have gets a name of C.
         let name = self.name(var).replace('.', "_");
@@ -115,10 +147,7 @@ impl Lowerer<'_> {
         }
         let step = match self.step(header.step)? {
             Step::Constant(step) => step,
-            Step::Symbolic { .. } if f.runs_first => return Err(self.steps_unclearly(&header)),
-            Step::Symbolic { by, ty: by_ty } => {
-                return self.symbolic_loop(s, f, &header, ty, (by, by_ty), out);
-            }
+            Step::Symbolic(stride) => return self.symbolic_loop(s, f, &header, (ty, stride), out),
         };
         let is_increasing = step > 0;
         let first = self.hoisting(None, out, |l, _| l.value(header.init))?;
@@ -138,7 +167,7 @@ impl Lowerer<'_> {
         done?;
         let inside = Scan::of(self.cx.file, s);
         let mut carried = self.carried(s, f, (var, Some(&first_value)), out);
-        self.forget(&inside);
+        self.forget(&header.repeated(self.cx.file, f));
         let first = self.as_first(first, ty, is_increasing, header.init.range)?;
 
         let id = self.fresh_loop();
@@ -155,7 +184,7 @@ impl Lowerer<'_> {
         };
         self.loop_types.insert(id, ty);
         let mark = self.facts.len();
-        let here = Here::of(id, limits.first.as_ref(), step);
+        let mut here = Here::of(id, limits.first.as_ref(), step);
         self.settle_header(&mut carried, &here);
         self.set_before(f, &header, &carried.in_header, s.range, out)?;
         self.bind_carried(&carried, &here, s.range)?;
@@ -187,6 +216,12 @@ impl Lowerer<'_> {
         *(if is_increasing { &mut l.upper } else { &mut l.lower }) = Bound(std::mem::take(&mut limits.terms));
         self.facts.push_loop(&l);
         self.check_unsigned(&l, s.range)?;
+        if let Some(whole) = self.counted_by_one(f, &l, var) {
+            l = whole;
+            here = Here::of(id, Some(&Affine::constant(0)), 1);
+            self.bind_carried(&carried, &here, s.range)?;
+            self.facts.push_loop(&l);
+        }
         for guard in &limits.guards {
             self.facts.push_condition(guard, true);
         }
@@ -218,6 +253,14 @@ impl Lowerer<'_> {
         Ok(())
     }
 
+    /// A loop whose variable only the header names, from zero on in several steps at once, as one that counts its iterations.
+    fn counted_by_one(&self, f: &For, l: &Loop, var: VarId) -> Option<Loop> {
+        let is_from_zero = l.lower.as_affine().and_then(Affine::as_constant) == Some(0);
+        let is_own = self.cx.file.var(var).is_own() && !mentions(&f.body, var);
+        let upper = divided(l.upper.as_affine()?, l.step)?;
+        (is_own && is_from_zero && l.step > 1).then(|| Loop { upper: upper.into(), step: 1, ..l.clone() })
+    }
+
     /// The value of a loop's variable after the loop, if it may be read there.
     pub(super) fn counter_after(
         &mut self,
@@ -240,6 +283,7 @@ impl Lowerer<'_> {
             return Err(needed_later(file, s, var));
         };
         // If the loop is not entered, the variable has its first value.
+        let by = |n: Expr, step: i64| Expr::Binary(BinaryOp::Mul, Box::new(n), Box::new(Expr::from(step)));
         let value = match l.step {
             1 => extreme(BinaryOp::Max, lower.clone(), upper.clone(), &self.facts_before(l)),
             -1 => extreme(
@@ -249,20 +293,25 @@ impl Lowerer<'_> {
                 &self.facts_before(l),
             ),
             step => {
-                // The number of steps to get there.
-                let binary = |op, l: Expr, r: i64| Expr::Binary(op, Box::new(l), Box::new(Expr::from(r)));
-                let distance = upper.clone() - lower.clone();
-                let distance = extreme(BinaryOp::Max, 0.into(), distance, &self.facts_before(l));
-                let n_steps = binary(
-                    BinaryOp::Div,
-                    Expr::binary(BinaryOp::Add, distance, Expr::from(step.abs() - 1)),
-                    step.abs(),
-                );
                 let first = if step > 0 { lower.clone() } else { upper.clone().offset(-1) };
-                Expr::binary(BinaryOp::Add, first.into(), binary(BinaryOp::Mul, n_steps, step))
+                let Some(n_steps) = self.n_steps(l, step) else { return Err(needed_later(file, s, var)) };
+                Expr::binary(BinaryOp::Add, first.into(), by(n_steps, step))
             }
         };
         Ok(Some(value))
+    }
+
+    /// How often a loop runs.
+    pub(super) fn n_steps(&self, l: &Loop, step: i64) -> Option<Expr> {
+        let distance = l.upper.as_affine()?.clone() - l.lower.as_affine()?.clone();
+        let distance = extreme(BinaryOp::Max, 0.into(), distance, &self.facts_before(l));
+        Some(match step.abs() {
+            1 => distance,
+            step => {
+                let whole = Expr::binary(BinaryOp::Add, distance, Expr::from(step - 1));
+                Expr::Binary(BinaryOp::Div, Box::new(whole), Box::new(Expr::from(step)))
+            }
+        })
     }
 
     /// Whether behind a loop its variable may be read.
@@ -302,8 +351,7 @@ impl Lowerer<'_> {
                 self.effect(e, out)?;
             }
         }
-        let mut changed = Scan::of(self.cx.file, &f.body);
-        changed.written.extend(header.after.iter().filter_map(|e| assigned_var(e)));
+        let mut changed = header.repeated(self.cx.file, f);
         carried.iter().for_each(|var| _ = changed.written.remove(var));
         self.forget(&changed);
         Ok(())
@@ -417,6 +465,16 @@ impl Lowerer<'_> {
         )
         .help("count with a signed type"))
     }
+}
+
+/// Why it is not known how often a loop runs.
+fn uncounted(file: &ast::File, f: &For, at: Range) -> Box<Refusal> {
+    let trips = Evaluator::of(file, f).map(|(_, evolutions)| evolutions.trips);
+    match trips {
+        Some(Trips::Unknown(stop)) => Refusal::new(stop.at, stop.why),
+        _ => Refusal::new(at, "how often the loop runs is not known beforehand"),
+    }
+    .help("count with an integer, `for (i = first; i < end; i += step)`")
 }
 
 /// The first value behind a bound that has one term.

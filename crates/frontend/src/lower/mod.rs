@@ -25,7 +25,6 @@ mod hull;
 mod index;
 mod inline;
 mod iterations;
-mod iterators;
 mod library;
 mod limits;
 mod loops;
@@ -47,7 +46,7 @@ mod value;
 mod values;
 mod views;
 
-pub(crate) use assigned::sets;
+pub(crate) use assigned::{reads, remove_stores, sets};
 pub(crate) use checked_values::without_checks;
 pub(crate) use checks::may_end_program;
 pub(crate) use header::{changing_places, header};

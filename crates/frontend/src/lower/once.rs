@@ -1,7 +1,6 @@
 //! `do` loops, which run once before they test their condition: the `for` loop with that condition, if it holds at first. That is
 //! proved, or tested before the nest.
 
-use super::header::Header;
 use super::limits::Limits;
 use super::lowerer::Lowerer;
 use crate::ast::Range;
@@ -37,13 +36,6 @@ impl Lowerer<'_> {
     pub(super) fn is_not_negative(&mut self, a: &Affine) -> bool {
         let shift = a.constant_part();
         self.is_at_least(&a.clone().offset(-shift), -shift)
-    }
-
-    /// The refusal of a `do` loop that steps by something other than a constant.
-    pub(super) fn steps_unclearly(&self, header: &Header<'_>) -> Box<Refusal> {
-        let name = self.name(header.var);
-        Refusal::new(header.step.range, format!("`{name}` does not step by a constant in a `do` loop"))
-            .help("write it as a `for` loop")
     }
 }
 

@@ -4,7 +4,7 @@
 //! nest. All of it holds for positive steps; that is proved, or tested before the nest.
 
 use super::evolving::Here;
-use super::header::{Header, Step, may_change};
+use super::header::{Header, Step, Stride, may_change};
 use super::index::Mode;
 use super::iterations::Counted;
 use super::limits::Limits;
@@ -13,7 +13,7 @@ use super::value::{Value, is_comparison, is_unsigned, reads_memory};
 use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, VarId};
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::split_rotations;
-use crate::scan::Scan;
+use crate::scan::{Scan, mentions};
 use oxeye_ir::{
     Access, Affine, BinaryOp, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, Program,
     ScalarType, SymId, Update, Var,
@@ -22,18 +22,18 @@ use oxeye_ir::{
 /// Most tests before a nest for steps and first values.
 pub(super) const MOST_TESTS: usize = 8;
 
+/// How often a loop runs, as the least of some bounds; the conditions under which it does; what it writes; and, if it counts
+/// down to one end, how often that is and the last value of its variable.
+type Counts = (Vec<BoundTerm>, Vec<Expr>, Scan, Option<(Affine, Expr)>);
+
 impl Lowerer<'_> {
     /// An amount other than a constant that a loop's variable steps by.
     pub(super) fn symbolic_step(&mut self, amount: Value, sign: i64, at: Range) -> Lowered<Step> {
-        if sign < 0 {
-            return Err(Refusal::new(at, "the loop counts down by something other than a constant")
-                .help("count upwards, or use a constant"));
-        }
         let amount = self.ahead(amount, at)?;
         let exact = self.exact(&amount.e);
         let by = exact.and_then(|e| e.as_affine().cloned().or_else(|| self.computed_end(&e)));
         match by.filter(|_| !amount.ty.is_float()) {
-            Some(by) => Ok(Step::Symbolic { by, ty: amount.ty }),
+            Some(by) => Ok(Step::Symbolic(Stride { by, ty: amount.ty, is_down: sign < 0 })),
             None => Err(may_change(at)),
         }
     }
@@ -87,20 +87,21 @@ impl Lowerer<'_> {
         false
     }
 
-    /// A loop whose variable, of type `ty`, steps by `by` of type `by_ty`.
+    /// A loop whose variable, of type `ty`, steps by what only the run knows.
     pub(super) fn symbolic_loop(
         &mut self,
         s: &Stmt,
         f: &For,
         header: &Header<'_>,
-        ty: ScalarType,
-        (by, by_ty): (Affine, ScalarType),
+        (ty, stride): (ScalarType, Stride),
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
         let (var, at) = (header.var, header.step.range);
         let name = self.name(var).replace('.', "_");
-        if !self.is_at_least(&by, 1) {
-            return Err(Refusal::new(at, format!("`{name}` does not surely step upwards"))
+        let by = &stride.by;
+        if !self.is_at_least(by, 1) || stride.is_down && is_unsigned(ty) {
+            let way = if stride.is_down { "downwards" } else { "upwards" };
+            return Err(Refusal::new(at, format!("`{name}` does not surely step {way}"))
                 .help("count upwards, with a step that the nest leaves as it is"));
         }
         if let Some(whole) = self.without_blocks(s, f, header) {
@@ -128,7 +129,7 @@ impl Lowerer<'_> {
             _ => return refuse("may change in the nest", "copy it into a variable before the nest"),
         };
         // The products below must not be greater than the variable is.
-        if !self.is_never_negative(&first) {
+        if !stride.is_down && !self.is_never_negative(&first) {
             return refuse("may be negative", "count from zero");
         }
         self.set_pointers(header, true, s.range, out)?;
@@ -142,11 +143,17 @@ impl Lowerer<'_> {
         self.forget(&inside);
         carried.in_header.iter().for_each(|var| _ = self.bound.remove(var));
         let mark = self.facts.len();
-        let counts = self.counts(header, (ty, &first, &by), inside, s.range)?;
-        let (upper, guards, inside) = counts;
+        let (upper, guards, inside, last) = self.counts(header, (ty, &first, &stride), inside, s.range)?;
+        if f.runs_first
+            && !upper
+                .iter()
+                .all(|term| matches!(term, BoundTerm::Affine { expr, .. } if self.is_at_least(expr, 1)))
+        {
+            return Err(self.runs_anyway(header.condition.range));
+        }
 
         let id = self.fresh_loop();
-        let is_narrow = ty == ScalarType::I32 && by_ty.bytes() <= 4 && !is_unsigned(by_ty);
+        let is_narrow = ty == ScalarType::I32 && stride.ty.bytes() <= 4 && !is_unsigned(stride.ty);
         let counted = if is_narrow { ScalarType::I32 } else { ScalarType::I64 };
         self.loop_types.insert(id, counted);
         self.loops.push((var, id));
@@ -164,7 +171,7 @@ impl Lowerer<'_> {
         for guard in &guards {
             self.facts.push_condition(guard, true);
         }
-        let here = at_count(&first, &by, Affine::var(id).into());
+        let here = stride.value(&first, last.as_ref(), id);
         let here = self.typed(here, ty);
         self.bound.insert(var, Bound::Value(here));
         self.bind_carried(&carried, &counted_by(id), s.range)?;
@@ -174,28 +181,34 @@ impl Lowerer<'_> {
         self.iterations((s, f, header), counted, out)?;
         if let Some(count) = after {
             let target = self.array(var, s.range)?;
+            let by = if stride.is_down { -by.clone() } else { by.clone() };
             let value = at_count(&first, &by, count);
             self.push(Access::scalar(target), Update::Assign, value, s.range, out);
         }
         Ok(())
     }
 
-    /// How often the loop runs, as the least of some bounds; the conditions under which it does.
+    /// How often the loop runs.
     fn counts(
         &mut self,
         header: &Header<'_>,
-        (ty, first, by): (ScalarType, &Expr, &Affine),
+        (ty, first, stride): (ScalarType, &Expr, &Stride),
         inside: Scan,
         at: Range,
-    ) -> Lowered<(Vec<BoundTerm>, Vec<Expr>, Scan)> {
+    ) -> Lowered<Counts> {
         let mark = self.facts.len();
         // Stands for the variable while its end is found.
         let id = self.fresh_loop();
         self.loop_types.insert(id, ty);
-        let mut limits = Limits::new(id, ty, inside);
+        let mut limits = Limits { is_increasing: !stride.is_down, ..Limits::new(id, ty, inside) };
         self.loops.push((header.var, id));
         if let Expr::Affine(first) = first {
-            self.facts.push(Constraint::ge(Affine::var(id), first.clone()));
+            let (great, small) = if stride.is_down {
+                (first.clone(), Affine::var(id))
+            } else {
+                (Affine::var(id), first.clone())
+            };
+            self.facts.push(Constraint::ge(great, small));
         }
         let found = self.limits(header.condition, &mut limits);
         self.loops.pop();
@@ -204,7 +217,8 @@ impl Lowerer<'_> {
         if limits.terms.is_empty() {
             return Err(Refusal::new(header.condition.range, "nothing ends the loop"));
         }
-        let mut counts = Vec::new();
+        let (mut counts, mut ends) = (Vec::new(), Vec::new());
+        let sub = |l: Expr, r: Expr| Expr::binary(BinaryOp::Sub, l, r);
         for term in limits.terms {
             let end = match term {
                 BoundTerm::Affine { expr, divisor: 1 } => Expr::from(expr),
@@ -214,9 +228,40 @@ impl Lowerer<'_> {
                     return Err(Refusal::new(at, message).help("copy it into a variable before the nest"));
                 }
             };
-            counts.push(self.count(Expr::binary(BinaryOp::Sub, end, first.clone()), by));
+            if !stride.is_down {
+                counts.push(self.count(sub(end, first.clone()), &stride.by));
+                continue;
+            }
+            if !self.is_never_negative(&end) {
+                let message = "a loop that counts down by something other than a constant may go below zero";
+                return Err(Refusal::new(at, message).help("count upwards, or use a constant"));
+            }
+            let distance = sub(first.clone(), end.clone());
+            counts.push(self.count(Expr::binary(BinaryOp::Add, distance.clone(), Expr::from(1)), &stride.by));
+            ends.push((end, distance));
         }
-        Ok((counts, limits.guards, limits.inside))
+        let last = match (counts.as_slice(), ends.as_slice()) {
+            ([BoundTerm::Affine { expr, divisor: 1 }], [(end, distance)]) => {
+                let far =
+                    Expr::binary(BinaryOp::Mul, stride.by.clone().into(), expr.clone().offset(-1).into());
+                let rest = Expr::Select {
+                    condition: Box::new(Expr::Binary(
+                        BinaryOp::Gt,
+                        Box::new(expr.clone().into()),
+                        Box::new(Expr::from(0)),
+                    )),
+                    then: Box::new(sub(distance.clone(), far)),
+                    otherwise: Box::new(Expr::from(0)),
+                };
+                let rest = self.computed_end(&rest);
+                rest.map(|rest| {
+                    self.assume(Constraint::ge(rest.clone(), 0.into()));
+                    (expr.clone(), Expr::binary(BinaryOp::Add, rest.into(), end.clone()))
+                })
+            }
+            _ => None,
+        };
+        Ok((counts, limits.guards, limits.inside, last))
     }
 
     /// The number of steps that lead so far.
@@ -297,6 +342,18 @@ impl Lowerer<'_> {
             range: head.condition.range,
         });
         Some(whole)
+    }
+}
+
+impl Stride {
+    /// What the variable is in an iteration.
+    fn value(&self, first: &Expr, last: Option<&(Affine, Expr)>, id: LoopId) -> Expr {
+        match (last, self.is_down) {
+            // Counted from the last one on, which is less than one step from the end.
+            (Some((n, last)), _) => at_count(last, &self.by, (n.clone() - Affine::var(id)).offset(-1).into()),
+            (None, true) => at_count(first, &-self.by.clone(), Affine::var(id).into()),
+            (None, false) => at_count(first, &self.by, Affine::var(id).into()),
+        }
     }
 }
 
@@ -437,15 +494,4 @@ fn replace_first(init: &mut Stmt, old: &ast::Expr, new: &ast::Expr) {
         StmtKind::Expr(ast::Expr { kind: ExprKind::Assign(None, _, value), .. }) => put(value),
         _ => {}
     }
-}
-
-fn mentions(s: &Stmt, var: VarId) -> bool {
-    let mut found = false;
-    s.walk_exprs(&mut |e| found |= e.as_var() == Some(var));
-    s.walk(&mut |s| {
-        if let StmtKind::For(f) = &s.kind {
-            f.init.iter().flat_map(|s| s.exprs()).for_each(|e| found |= e.mentions(var));
-        }
-    });
-    found
 }

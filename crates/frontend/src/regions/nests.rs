@@ -6,15 +6,15 @@ use crate::context::Team;
 use crate::directives::{Construct, Directive};
 use crate::flow::{is_array_kept, is_live_after, is_scratch_of};
 use crate::lower::{
-    Lowerer, Outcome, Rows, State, changing_places, disguised, may_end_program, needed_later, reached,
-    row_tests, sets, without_checks,
+    Lowerer, Outcome, Rows, State, changing_places, disguised, may_end_program, needed_later, reached, reads,
+    remove_stores, row_tests, sets, without_checks,
 };
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
-use crate::scan::Scan;
+use crate::scan::{Scan, commas};
 use oxeye_binding::{Clauses, Entry, OwnText};
-use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Expr, Nest, NestId, Node, Storage, SymId, Threads, Update};
+use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, NestId, Node, Storage, SymId, Threads, Update};
 use std::collections::{BTreeSet, HashMap};
 
 /// What was found out about the variables of a nest while it was read.
@@ -356,20 +356,19 @@ impl<'a> Regions<'a> {
                     StmtKind::Expr(init) => init,
                     _ => return None,
                 };
-                let ExprKind::Assign(_, target, _) = &init.kind else { return None };
-                let var = target.as_var().filter(|var| value.as_var() != Some(*var))?;
+                let var = commas(init).into_iter().find_map(|e| match &e.kind {
+                    ExprKind::Assign(_, target, _) => target.as_var().filter(|v| !file.var(*v).is_own()),
+                    _ => None,
+                });
+                let var = var.filter(|var| value.as_var() != Some(*var))?;
                 Some((file.var(var).name.clone(), self.places.text(value.range)?.to_owned()))
             }),
             _ => None,
         };
-        // A pointer is none of the iterators that are declared with their first values.
-        let is_pointer = |name: &str| {
-            unused
-                .iter()
-                .any(|v| file.var(*v).name == name && matches!(file.var(*v).ty, Type::Pointer { .. }))
-        };
+        // It is none of the iterators that are declared with their first values.
+        let is_unused = |name: &str| unused.iter().any(|v| file.var(*v).name == name);
         let (first, begins) = match begins {
-            Some((name, value)) if is_pointer(&name) => (Some((name, value)), None),
+            Some((name, value)) if is_unused(&name) => (Some((name, value)), None),
             begins => (None, begins),
         };
         let value = |v: &VarId| match (file.constants.get(v), file.values.get(v)) {
@@ -585,22 +584,6 @@ fn words(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
 }
 
-fn reads(nodes: &[Node], array: ArrayId) -> bool {
-    let in_expr = |e: &Expr| e.reads().iter().any(|a| a.array == array);
-    nodes.iter().any(|node| match node {
-        // What only changes the variable itself is not needed either.
-        Node::Stmt(s) if s.target.array == array => s.target.indices.iter().any(in_expr),
-        Node::Stmt(s) => in_expr(&s.value) || s.target.indices.iter().any(in_expr),
-        Node::If { condition, then, otherwise } => {
-            in_expr(condition) || reads(then, array) || reads(otherwise, array)
-        }
-        Node::Loop(l) => {
-            let of_bound = |term: &BoundTerm| matches!(term, BoundTerm::Data(e) if in_expr(e));
-            l.lower.0.iter().chain(&l.upper.0).any(of_bound) || reads(&l.body, array)
-        }
-    })
-}
-
 /// Refuses a nest with checks that end the program if it cannot be found out before it that none fails.
 fn check_checks(state: &State, nest: &Nest, facts: &Facts, head: Range) -> Lowered<()> {
     let (mut program, mut probe) = (state.program.clone(), nest.clone());
@@ -613,19 +596,4 @@ fn check_checks(state: &State, nest: &Nest, facts: &Facts, head: Range) -> Lower
         return Err(Refusal::new(head, "the loop does nothing but check"));
     }
     Ok(())
-}
-
-fn remove_stores(nodes: &mut Vec<Node>, array: ArrayId) {
-    nodes.retain_mut(|node| match node {
-        Node::Stmt(s) => s.target.array != array,
-        Node::If { then, otherwise, .. } => {
-            remove_stores(then, array);
-            remove_stores(otherwise, array);
-            !then.is_empty() || !otherwise.is_empty()
-        }
-        Node::Loop(l) => {
-            remove_stores(&mut l.body, array);
-            !l.body.is_empty()
-        }
-    });
 }

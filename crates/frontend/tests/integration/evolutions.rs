@@ -408,3 +408,117 @@ int main(int argc, char **argv)
 ";
     same_output(program, 3, &["0", "1", "2", "7", "40"]);
 }
+
+/// Ends that move, pointers that step in both branches or two at once, counters that are read behind their loops, steps that
+/// only the run knows.
+#[test]
+fn what_loops_leave_and_where_their_ends_move() {
+    let program = "
+static int sunk(int n, double *x)
+{
+    int k = 3;
+    for (int i = 0; i < n; i++) {
+        x[k] += i;
+        k += 2;
+    }
+    return k;
+}
+static int set_behind(int n, double *x)
+{
+    int i = 0;
+    while (i < n)
+        x[i++] += 0.5;
+    return i;
+}
+static int sunk_twice(int n, int m, double *x)
+{
+    int k = 1;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            x[k++] += j;
+    return k;
+}
+static int goes_on(int n, double *x)
+{
+    int i = 2;
+    while (i < n) {
+        if (x[i] > 3) {
+            i += 3;
+            continue;
+        }
+        x[i] += 1;
+        i += 3;
+    }
+    return i;
+}
+static int down_by(int n, int s, double *x)
+{
+    int i;
+    for (i = n; i > 0; i -= s)
+        x[i - 1] += 2;
+    return i;
+}
+static int once_by(int n, int s, double *x)
+{
+    int i = 0;
+    do {
+        x[i] += 4;
+        i += s;
+    } while (i < n);
+    return i;
+}
+static void moving_end(int n, double *p, double *end)
+{
+    for (int i = 0; i < n; i++) {
+        for (double *q = p; q < end; q++)
+            *q += i;
+        end--;
+    }
+}
+static double *in_both_branches(double *p, double *end)
+{
+    while (p < end) {
+        if (*p > 2) {
+            *p -= 1;
+            p++;
+        } else {
+            *p += 1.5;
+            p++;
+        }
+    }
+    return p;
+}
+static void every_other(int n, double *to, const double *from)
+{
+    for (const double *p = from; p < from + n; p += 2)
+        *to++ += *p;
+}
+static void by_a_product(int n, int s, int t, double *x)
+{
+    for (double *p = x; p < x + n; p += s * t)
+        *p *= 0.5;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    static double x[400], y[400], z[400];
+    double s = 0;
+    for (int i = 0; i < 400; i++) {
+        x[i] = i % 7;
+        y[i] = i % 5;
+    }
+    printf(\"%d %d %d %d \", sunk(n, x), set_behind(n, y), sunk_twice(n, 3, x), goes_on(n, y));
+    for (int by = 1; by < 6; by++)
+        printf(\"%d %d \", down_by(n, by, x), once_by(n, by, y));
+    moving_end(n / 2, x, x + n);
+    printf(\"%d \", (int)(in_both_branches(y, y + n) - y));
+    every_other(n, z, x);
+    by_a_product(n, 2, 3, y);
+    for (int i = 0; i < 400; i++)
+        s += x[i] * i + y[i] * (400 - i) + z[i] * 3;
+    printf(\"%.17g\\n\", s);
+    return 0;
+}
+";
+    same_output(program, 10, &["0", "1", "2", "7", "40"]);
+}

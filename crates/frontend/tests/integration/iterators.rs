@@ -239,7 +239,7 @@ int main(int argc, char **argv)
     return 0;
 }
 ",
-        14,
+        15,
         SIZES,
     );
 }
