@@ -318,6 +318,34 @@ impl Stmt {
         }
     }
 
+    /// A loop as it is, in the parts of a `for` loop; its body is a block.
+    pub(crate) fn as_for(&self) -> Option<For> {
+        let (condition, body, runs_first) = match &self.kind {
+            StmtKind::While { condition, body } => (condition, body, false),
+            StmtKind::DoWhile { body, condition } => (condition, body, true),
+            StmtKind::For(f) => {
+                return Some(For { body: f.body.in_block(), ..(**f).clone() });
+            }
+            _ => return None,
+        };
+        Some(For {
+            init: None,
+            condition: Some(condition.clone()),
+            step: None,
+            body: body.in_block(),
+            is_behind: false,
+            enters_with: None,
+            runs_first,
+        })
+    }
+
+    fn in_block(&self) -> Stmt {
+        match &self.kind {
+            StmtKind::Block(_) => self.clone(),
+            _ => Stmt { kind: StmtKind::Block(vec![self.clone()]), range: self.range },
+        }
+    }
+
     /// Whether there is a `for` in it.
     pub(crate) fn contains_for(&self) -> bool {
         let mut found = false;

@@ -181,7 +181,7 @@ impl Loop<'_> {
                 (seldom, often)
             }
         };
-        if !often.iter().any(|s| repeats(s)) || !self.is_plain(often) || !self.keeps(counter, seldom) {
+        if !often.iter().any(repeats) || !self.is_plain(often) || !self.keeps(counter, seldom) {
             return None;
         }
         let changes = self.changes(often);

@@ -177,85 +177,108 @@ fn read_text(
         teams: Vec::new(),
         races: Vec::new(),
     };
-    if let Some(name) = &options.function
-        && !file.functions.iter().any(|f| f.name == *name && is_own(f))
-    {
-        let names: Vec<_> = file.functions.iter().filter(|f| is_own(f)).map(|f| f.name.as_str()).collect();
-        let known = match names.as_slice() {
-            [] => "it defines none".to_owned(),
-            names => format!("it defines {}", names.join(", ")),
-        };
-        return Err(FrontendError::NoFunction { name: name.clone(), path: path.to_owned(), known });
-    }
-    let pointers = Pointers::new(&file);
-    let changed_globals = changed_globals(&file);
-    let directives = Directives::of(&preprocessed.pragmas, switches_openacc_on(&options.args));
-    let origins = directives.teams().map(|at| preprocessed.origin(at));
-    unit.teams = origins.filter(|(is_own, line)| *is_own && *line > 0).map(|(_, line)| line).collect();
-    let reliance = Reliance::new(&file, &preprocessed, &source, directives.ignores_openacc());
-    let calls = Calls::of(&file, &preprocessed, &layout, &places, &source);
-    let mut reader = Reader {
-        unit: &mut unit,
-        readings: Vec::new(),
-        preprocessed: &preprocessed,
-        reliance: &reliance,
-        calls: &calls,
-        others: &options.others,
-    };
-    for (message, range) in &file.problems {
-        if preprocessed.origin(range.start).0 {
-            reader.report(Severity::Error, message, None, *range, None, None);
-        }
-    }
-    for (range, why) in std::mem::take(&mut reader.unit.included.left) {
-        let line = 1 + source[..range.start].matches('\n').count() as u32;
-        let span = Some(Span { start: range.start, end: range.end, line });
-        reader.unit.diagnostics.push(Diagnostic { span, ..Diagnostic::warning(why) });
-    }
-    for (position, function) in file.functions.iter().enumerate() {
-        if !is_own(function) || options.function.as_ref().is_some_and(|name| *name != function.name) {
-            continue;
-        }
-        let cx = Context {
-            file: &file,
-            function,
-            position,
-            pointers: &pointers,
-            changed_globals: &changed_globals,
-            preprocessed: &preprocessed,
-            directives: &directives,
-            is_threaded: switches_openmp_on(&options.args),
-            no_alias: options.no_alias,
-            keeps_order: options.keeps_order,
-            opened: &options.opened,
-            has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),
-        };
-        reader.unit.races.extend(cx.races());
-        reader.function(&cx, &places);
-    }
-    let places = reader.readings;
-    let functions = unit.functions.iter_mut().zip(&places);
-    let mut readings: Vec<Reading<'_>> = functions
-        .map(|(Function { program, inlined, .. }, (position, ranges))| Reading {
-            position: *position,
-            ranges,
-            program,
-            inlined,
-        })
-        .collect();
-    find_scratch((&file, &pointers, &directives), &changed_globals, &mut readings);
-    let of_cut = |d: &Diagnostic| d.span.is_some_and(|span| unit.cuts.iter().any(|cut| cut.is_own(span)));
-    unit.diagnostics.retain(|d| !of_cut(d));
+    let text =
+        Text { file: &file, preprocessed: &preprocessed, layout: &layout, places: &places, source: &source };
+    text.has_function(path, options.function.as_deref())?;
+    text.read_functions(&mut unit, options);
     unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
     Ok(unit)
 }
 
-impl Unit {
-    /// The user's file as it is.
-    pub fn own_text(&self) -> &str {
-        &self.own
+/// A text that was parsed.
+struct Text<'a> {
+    file: &'a ast::File,
+    preprocessed: &'a Preprocessed,
+    layout: &'a Layout<'a>,
+    places: &'a Places<'a>,
+    source: &'a str,
+}
+
+impl Text<'_> {
+    fn is_own(&self, function: &ast::Function) -> bool {
+        self.preprocessed.origin(function.range.start).0
     }
 
+    /// Whether the wanted function is defined in it.
+    fn has_function(&self, path: &Path, wanted: Option<&str>) -> Result<(), FrontendError> {
+        let Some(name) = wanted else { return Ok(()) };
+        let own = self.file.functions.iter().filter(|f| self.is_own(f));
+        let names: Vec<&str> = own.map(|f| f.name.as_str()).collect();
+        let known = match names.as_slice() {
+            names if names.contains(&name) => return Ok(()),
+            [] => "it defines none".to_owned(),
+            names => format!("it defines {}", names.join(", ")),
+        };
+        Err(FrontendError::NoFunction { name: name.to_owned(), path: path.to_owned(), known })
+    }
+
+    /// Lowers the functions, with what is to be said of them.
+    fn read_functions(&self, unit: &mut Unit, options: &ReadOptions) {
+        let Text { file, preprocessed, layout, places, source } = *self;
+        let pointers = Pointers::new(file);
+        let changed_globals = changed_globals(file);
+        let directives = Directives::of(&preprocessed.pragmas, switches_openacc_on(&options.args));
+        let origins = directives.teams().map(|at| preprocessed.origin(at));
+        unit.teams = origins.filter(|(is_own, line)| *is_own && *line > 0).map(|(_, line)| line).collect();
+        let reliance = Reliance::new(file, preprocessed, source, directives.ignores_openacc());
+        let calls = Calls::of(file, preprocessed, layout, places, source);
+        let mut reader = Reader {
+            unit,
+            readings: Vec::new(),
+            preprocessed,
+            reliance: &reliance,
+            calls: &calls,
+            others: &options.others,
+        };
+        for (message, range) in &file.problems {
+            if preprocessed.origin(range.start).0 {
+                reader.report(Severity::Error, message, None, *range, None, None);
+            }
+        }
+        for (range, why) in std::mem::take(&mut reader.unit.included.left) {
+            let line = 1 + source[..range.start].matches('\n').count() as u32;
+            let span = Some(Span { start: range.start, end: range.end, line });
+            reader.unit.diagnostics.push(Diagnostic { span, ..Diagnostic::warning(why) });
+        }
+        for (position, function) in file.functions.iter().enumerate() {
+            if !self.is_own(function) || options.function.as_ref().is_some_and(|name| *name != function.name)
+            {
+                continue;
+            }
+            let cx = Context {
+                file,
+                function,
+                position,
+                pointers: &pointers,
+                changed_globals: &changed_globals,
+                preprocessed,
+                directives: &directives,
+                is_threaded: switches_openmp_on(&options.args),
+                no_alias: options.no_alias,
+                keeps_order: options.keeps_order,
+                opened: &options.opened,
+                has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),
+            };
+            reader.unit.races.extend(cx.races());
+            reader.function(&cx, places);
+        }
+        let Reader { unit, readings: places, .. } = reader;
+        let functions = unit.functions.iter_mut().zip(&places);
+        let mut readings: Vec<Reading<'_>> = functions
+            .map(|(Function { program, inlined, .. }, (position, ranges))| Reading {
+                position: *position,
+                ranges,
+                program,
+                inlined,
+            })
+            .collect();
+        find_scratch((file, &pointers, &directives), &changed_globals, &mut readings);
+        let cuts = &unit.cuts;
+        unit.diagnostics.retain(|d| d.span.is_none_or(|span| !cuts.iter().any(|cut| cut.is_own(span))));
+    }
+}
+
+impl Unit {
     /// A diagnostic with its source lines, as plain text.
     pub fn rendered(&self, diagnostic: &Diagnostic) -> String {
         let place = diagnostic.span.and_then(|span| self.included.place(span));

@@ -596,7 +596,7 @@ mod tests {
         let halves =
             "for L0 i: i32 in 0 .. ceil(n / 2) { for L1 j: i32 in ceil(m / 2) .. 9 { S0: x[2*i][j] = 0.0 } }";
         assert_eq!(ranges_of_x(halves), ["w 0 .. 2 * ((n + 1) / 2 + -1) + 0 unknown"]);
-        assert_eq!(found_in_x(halves, true), ["w 0 .. 2 * ((n + 1) / 2 + -1) + 0 m / 2 + 0 .. 8"]);
+        assert_eq!(found_in_x(halves, true), ["w 0 .. 2 * ((n + 1) / 2 + -1) + 0 1 * (m / 2 + 0) + 0 .. 8"]);
     }
 
     #[test]

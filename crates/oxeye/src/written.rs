@@ -26,7 +26,7 @@ pub(crate) fn tuned_text(unit: &Unit, replacements: &[(Span, String)], quiet: &[
 /// The user's file by itself: those files that it includes and that are changed stand in it, in the places of their `#include`s.
 pub(crate) fn by_itself(unit: &Unit, replacements: &[(Span, String)], quiet: &[String]) -> String {
     if replacements.is_empty() {
-        return unit.own_text().to_owned();
+        return unit.own.clone();
     }
     let changed = divided(unit, replacements);
     let folded = unit.included.folded(&unit.source, |file| changed.contains_key(&file));
@@ -47,7 +47,7 @@ pub(crate) fn changed_files(
     let changed = divided(unit, replacements).into_iter().map(|(file, replacements)| {
         let found = &unit.included.files()[file];
         let (path, before) = match file {
-            0 => (unit.path.clone(), unit.own_text().to_owned()),
+            0 => (unit.path.clone(), unit.own.clone()),
             _ => (found.path.clone(), found.text.clone()),
         };
         let edits = edits.remove(&file).unwrap_or_default();

@@ -13,7 +13,7 @@ use oxeye_ir::{BinaryOp, ScalarType};
 /// `i = first; while (i < n) { ...; i++; }` as a `for` loop, which sets the variable again; with `before` before it. Without a
 /// first value, it starts with what it is.
 pub(super) fn counted(file: &File, before: Option<&Stmt>, s: &Stmt) -> Option<Stmt> {
-    let mut f = as_for(s)?;
+    let mut f = s.as_for()?;
     let is_for = matches!(s.kind, StmtKind::For(_));
     let was_endless = endless::settle(file, &mut f);
     if is_for {
@@ -108,35 +108,6 @@ pub(super) fn changes(s: &Stmt, var: VarId) -> bool {
     };
     s.walk(&mut |s| s.exprs().into_iter().for_each(&mut look));
     found
-}
-
-/// A loop as it is, in the parts of a `for` loop; its body is a block.
-pub(crate) fn as_for(s: &Stmt) -> Option<For> {
-    let (condition, body, runs_first) = match &s.kind {
-        StmtKind::While { condition, body } => (condition, body, false),
-        StmtKind::DoWhile { body, condition } => (condition, body, true),
-        StmtKind::For(f) => {
-            let body = in_block(&f.body);
-            return Some(For { body, ..(**f).clone() });
-        }
-        _ => return None,
-    };
-    Some(For {
-        init: None,
-        condition: Some(condition.clone()),
-        step: None,
-        body: in_block(body),
-        is_behind: false,
-        enters_with: None,
-        runs_first,
-    })
-}
-
-fn in_block(s: &Stmt) -> Stmt {
-    match &s.kind {
-        StmtKind::Block(_) => s.clone(),
-        _ => Stmt { kind: StmtKind::Block(vec![s.clone()]), range: s.range },
-    }
 }
 
 /// Steps in the header before what else the header does.

@@ -3,7 +3,7 @@
 //! loop counts with a variable of its own, which is what the counter is at the head of each iteration. Where it counts with a
 //! pointer, or in steps of other kinds, `for (p = a; p < a + n; p += m)`, it counts what it has covered of its way.
 
-use super::counts::{self, as_for, changes};
+use super::counts::{self, changes};
 use super::endless;
 use super::headers::{first_value, is_plain_counter, set, tests_inside};
 use crate::ast::*;
@@ -42,7 +42,7 @@ fn inside(file: &mut File, position: usize, before: Option<&Stmt>, s: &mut Stmt)
 
 /// A loop that does not count by its header in steps that are read there.
 fn parts(file: &File, s: &Stmt) -> Option<For> {
-    let mut f = as_for(s)?;
+    let mut f = s.as_for()?;
     endless::settle(file, &mut f);
     let is_for = matches!(s.kind, StmtKind::For(_));
     let counts = |var| !changes(&f.body, var) && !is_pointer(file, var);

@@ -19,8 +19,6 @@ mod structures;
 mod switches;
 mod typeof_types;
 
-pub(crate) use counts::as_for;
-
 use crate::ast::*;
 use crate::attributes::Attribute;
 use crate::callees;

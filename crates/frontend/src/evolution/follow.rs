@@ -3,7 +3,6 @@
 use super::form::{Evolution, Trips, minus, operation, plus, select, times};
 use super::sum::{Level, Symbol};
 use crate::ast::*;
-use crate::convert::as_for;
 use crate::flow::is_address_taken;
 use crate::scan::{Scan, commas};
 use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
@@ -379,7 +378,7 @@ impl<'f> Evaluator<'f> {
             }
             StmtKind::For(f) => _ = self.a_loop(f, state),
             StmtKind::While { .. } | StmtKind::DoWhile { .. } => {
-                if let Some(f) = as_for(s) {
+                if let Some(f) = s.as_for() {
                     self.a_loop(&f, state);
                 }
             }

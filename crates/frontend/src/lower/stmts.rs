@@ -5,7 +5,6 @@ use super::lowerer::{Bound, Lowerer};
 use super::searches::leaving;
 use super::value::{Value, constant, is_comparison, reads_memory};
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
-use crate::convert::as_for;
 use crate::evolution::{Evaluator, Trips};
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, commas};
@@ -120,7 +119,7 @@ impl Lowerer<'_> {
 
     /// What stops the evaluation of how often a loop runs, if it is a variable.
     fn since(&self, s: &Stmt) -> Option<String> {
-        let (_, found) = Evaluator::of(self.cx.file, &as_for(s)?)?;
+        let (_, found) = Evaluator::of(self.cx.file, &s.as_for()?)?;
         let Trips::Unknown(stop) = found.trips else { return None };
         let line = self.line(stop.at).map(|line| format!(" (line {line})")).unwrap_or_default();
         stop.why.contains('`').then(|| format!(", since {}{line}", stop.why))

@@ -90,7 +90,7 @@ fn loops_stand_where_they_stand() {
     let folder = tempfile::tempdir().expect("a folder");
     let unit = read(folder.path(), &FILES);
     assert_eq!(nests(&unit), ["before 6", "tool tools.h:7", "apply operators/apply.c:6", "behind 13"]);
-    assert_eq!(unit.own_text(), MAIN_C);
+    assert_eq!(unit.own, MAIN_C);
     assert!(unit.has_main);
     // Whoever includes them may have other macros.
     let apply = unit.functions.iter().find(|f| f.name == "apply").expect("read");

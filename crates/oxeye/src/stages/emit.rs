@@ -74,7 +74,7 @@ pub fn emit(session: &Session<'_>, measured: Measured) -> Result<Emitted, Error>
     session.enter(Phase::Finishing)?;
     let workpiece = measured.workpiece;
     let mut emitted = Emitted {
-        text: workpiece.unit.own_text().to_owned(),
+        text: workpiece.unit.own.clone(),
         files: Vec::new(),
         recipes: recipes(session, &workpiece, &[], &[]),
         blocks: blocks(&workpiece),

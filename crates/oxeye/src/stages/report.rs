@@ -334,7 +334,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         schema: REPORT_SCHEMA,
         input: options.file.clone(),
         output: options.output_path(),
-        changed: emitted.text != unit.own_text(),
+        changed: emitted.text != unit.own,
         host: session.host.clone(),
         host_profile: session.host_profile.clone(),
         build: BuildReport {
@@ -386,7 +386,7 @@ fn program_report(session: &Session<'_>, emitted: &Emitted) -> ProgramReport {
         };
         return ProgramReport { note, ..ProgramReport::default() };
     };
-    let unchanged = emitted.text == unit.own_text();
+    let unchanged = emitted.text == unit.own;
     let compared = ProgramReport::compared(checks, tolerance, whole);
     let compared = if unchanged { compared.of_unchanged() } else { compared };
     ProgramReport { mismatch: emitted.mismatch.clone(), ..compared }

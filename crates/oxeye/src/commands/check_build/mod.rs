@@ -129,7 +129,7 @@ fn tuned(
         )));
     }
     let reading = read_options(&Options { file: path.clone(), ..options.clone() });
-    let text = read_c(&path, &reading)?.own_text().to_owned();
+    let text = read_c(&path, &reading)?.own.clone();
     let recipes = how.recipes.clone().or_else(|| kept_recipes(&text));
     // Recipes of another text say nothing about this one.
     let recipes = recipes.filter(|recipes| made(recipes).text == text);

@@ -116,7 +116,7 @@ fn choose<'a>(
         let path = how.folder.join(&kept.file);
         let now =
             match read_c(&path, &read_options(&Options { file: path.clone(), ..session.options.clone() })) {
-                Ok(unit) => unit.own_text().to_owned(),
+                Ok(unit) => unit.own.clone(),
                 // What does not compile is told as such later.
                 Err(_) => crate::request::files::text(&path)?,
             };
