@@ -9,7 +9,7 @@ use crate::targets::arrays_with_parts;
 use oxeye_ir::{Array, ArrayId, Execution, Expr, Loop, LoopId, Reduction};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The largest temporary on the stack.
+/// The most bytes of temporaries on the stack.
 const MAX_STACK_BYTES: i64 = 256 * 1024;
 /// Alignment of heap buffers, and their granularity per thread.
 const HEAP_ALIGN: i64 = 64;
@@ -93,6 +93,7 @@ impl Memory {
         let mut parallel = BTreeSet::new();
         inside_parallel(items, false, options.threads, &mut parallel);
         let mut memory = Self::default();
+        let mut on_stack = 0;
         for (id, place) in places {
             if cx.registers.contains_key(id) {
                 continue;
@@ -102,7 +103,8 @@ impl Memory {
                 let size = i64::try_from(array.element.bytes()).ok()?;
                 shape.iter().try_fold(size, |p, n| p.checked_mul((*n).max(0)))
             });
-            if bytes.is_some_and(|b| b <= MAX_STACK_BYTES) {
+            if let Some(bytes) = bytes.filter(|bytes| *bytes <= MAX_STACK_BYTES - on_stack) {
+                on_stack += bytes;
                 continue;
             }
             let symbolic = array.shape.iter().all(|e| {

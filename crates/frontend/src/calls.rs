@@ -35,11 +35,7 @@ impl<'a> Calls<'a> {
         source: &str,
     ) -> Self {
         let functions = &file.functions;
-        let is_hidden = mentions_calling_attribute(source)
-            || preprocessed
-                .defines
-                .iter()
-                .any(|d| !d.is_predefined && d.body.as_deref().is_some_and(mentions_calling_attribute));
+        let is_hidden = has_hidden_calls(preprocessed, source);
         let mut calls = Calls {
             tokens: tokens(&preprocessed.text),
             by_name: HashMap::new(),
@@ -126,6 +122,12 @@ impl<'a> Calls<'a> {
         let others = self.bodies.iter().enumerate().filter(|(idx, _)| !called.contains(idx));
         others.filter_map(|(_, body)| *body).collect()
     }
+}
+
+/// Whether functions may be called that nobody names.
+pub(crate) fn has_hidden_calls(preprocessed: &Preprocessed, source: &str) -> bool {
+    let mut own = preprocessed.defines.iter().filter(|d| !d.is_predefined).filter_map(|d| d.body.as_deref());
+    mentions_calling_attribute(source) || own.any(mentions_calling_attribute)
 }
 
 fn mentions_calling_attribute(text: &str) -> bool {

@@ -5,7 +5,7 @@
 //! the next step can be looked for beforehand; it is asked for the same values as before, and some more often. The text
 //! gets insertions for that, none of which has a line end, and loses nothing.
 
-use crate::ast::{self, Expr, ExprKind, For, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::ast::{self, Expr, ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::layout::Brackets;
 use crate::lexer::{Token, TokenKind, tokens, tokens_and_directives};
 use crate::places::Places;
@@ -96,7 +96,9 @@ pub(crate) fn cut(
     let mut plans = Vec::new();
     for function in file.functions.iter().filter(|f| preprocessed.origin(f.range.start).0) {
         function.body.walk(&mut |s| {
-            if let StmtKind::For(f) = &s.kind {
+            if let StmtKind::For(f) = &s.kind
+                && !has_directive(preprocessed, s.range)
+            {
                 let of = Loop { file, lent: &lent, preprocessed, f };
                 plans.extend(
                     places.of_loop(s.range, std::iter::empty()).and_then(|span| of.plan(source, span)),
@@ -144,6 +146,9 @@ pub(crate) fn cut(
     Some((text, cuts))
 }
 
+/// Functions of the C library that do nothing but to memory that they are passed, or that they give or take back.
+const MEMORY: [&str; 6] = ["malloc", "calloc", "free", "memcpy", "memmove", "memset"];
+
 /// A `for` loop with what is known around it.
 struct Loop<'a> {
     file: &'a ast::File,
@@ -163,11 +168,10 @@ enum Side {
 impl Loop<'_> {
     fn plan(&self, source: &str, span: Span) -> Option<Plan> {
         let counter = counter(self.f)?;
-        let by = self.step(counter)?;
         let condition = self.f.condition.as_ref()?;
         let StmtKind::Block(body) = &self.f.body.kind else { return None };
-        let n_last = body.iter().rev().take_while(|s| self.is_now_and_then(s, counter)).count();
-        let n_first = body.iter().take_while(|s| self.is_now_and_then(s, counter)).count();
+        let n_last = self.n_now_and_then(counter, body.iter().rev());
+        let n_first = self.n_now_and_then(counter, body.iter());
         let (side, n) = match (n_first, n_last) {
             (0, 0) => return None,
             (0, n) => (Side::Last, n),
@@ -181,12 +185,16 @@ impl Loop<'_> {
                 (seldom, often)
             }
         };
-        if !often.iter().any(repeats) || !self.is_plain(often) || !self.keeps(counter, seldom) {
+        let by = self.step(counter, seldom.iter().any(may_end))?;
+        if !often.iter().any(repeats) || !Self::is_plain(often) || !self.keeps(counter, seldom) {
             return None;
         }
         let changes = self.changes(often);
         let mut asked = seldom.iter().filter_map(condition_of).chain([condition]);
-        if changes.assigned.contains(&counter) || !asked.all(|e| self.is_steady(e, &changes)) {
+        if changes.is_unknown
+            || changes.assigned.contains(&counter)
+            || !asked.all(|e| self.is_steady(e, &changes))
+        {
             return None;
         }
         // What stands before the loop ends keeps its names.
@@ -211,11 +219,6 @@ impl Loop<'_> {
         (counter, by, side): (VarId, i64, Side),
     ) -> Option<Plan> {
         let text = source.get(span.start..span.end)?;
-        // Directives know the loops that they are for.
-        let above = source[..span.start].trim_end().lines().next_back().unwrap_or_default();
-        if above.trim_start().starts_with('#') {
-            return None;
-        }
         let (words, directives) = tokens_and_directives(text);
         if directives.iter().any(|d| d.name() != "pragma") {
             return None;
@@ -229,9 +232,12 @@ impl Loop<'_> {
         if !words.get(open)?.is("{") || brackets.closing(open)? + 1 != words.len() {
             return None;
         }
-        let at = |range: std::ops::Range<usize>| -> Option<&str> {
+        // In one line, and without comments.
+        let at = |range: std::ops::Range<usize>| -> Option<String> {
             let (first, last) = (words.get(range.start)?, words.get(range.end.checked_sub(1)?)?);
-            (range.start < range.end).then(|| &text[first.start..last.end()])
+            let text = text.get(first.start..last.end()).filter(|text| !text.contains(['\\', '"', '\'']))?;
+            let is_plain = !text.contains("//") && !text.contains("/*");
+            is_plain.then(|| text.split_whitespace().collect::<Vec<_>>().join(" "))
         };
         let semicolons: Vec<usize> = (2..close).filter(|k| words[*k].is(";")).collect();
         let [first, second] = semicolons.as_slice() else { return None };
@@ -329,8 +335,9 @@ impl Loop<'_> {
         found
     }
 
-    /// By how much the counter grows, if the header does nothing else.
-    fn step(&self, counter: VarId) -> Option<i64> {
+    /// By how much the counter grows, if the header does nothing else. `may_end` is whether the loop may end other than by its
+    /// condition.
+    fn step(&self, counter: VarId, may_end: bool) -> Option<i64> {
         let ty = self.file.var(counter).ty.as_scalar()?;
         if ty.ty.is_float() || ty.is_volatile || ty.is_bool || self.lent.contains(&counter) {
             return None;
@@ -346,7 +353,13 @@ impl Loop<'_> {
         };
         let is_below = match &self.f.condition.as_ref()?.kind {
             ExprKind::Binary(op, left, right) => {
-                let is_upper = matches!(op, BinaryOp::Lt | BinaryOp::Le) || *op == BinaryOp::Ne && by == 1;
+                let is_upper = match op {
+                    BinaryOp::Lt => by == 1 || !may_end,
+                    // One more is a number of its type, unless the loop goes on with it in any case.
+                    BinaryOp::Le => !may_end,
+                    BinaryOp::Ne => by == 1 && !ty.ty.is_unsigned(),
+                    _ => false,
+                };
                 is_upper && left.as_var() == Some(counter) && !right.mentions(counter)
             }
             _ => false,
@@ -354,41 +367,26 @@ impl Loop<'_> {
         (is_own && by > 0 && is_below && !self.f.is_behind && !self.f.runs_first).then_some(by)
     }
 
-    /// Whether a statement is under a condition on the counter, and does what a nest cannot.
-    fn is_now_and_then(&self, s: &Stmt, counter: VarId) -> bool {
-        let StmtKind::If { condition, otherwise: None, then } = &s.kind else { return false };
-        let mut does = false;
-        then.walk(&mut |s| {
-            does |= matches!(s.kind, StmtKind::Break | StmtKind::Return(_) | StmtKind::Unknown(..));
-        });
-        then.walk_exprs(&mut |e| does |= matches!(&e.kind, ExprKind::Call(f, _) if !is_function_of_math(f)));
-        does && condition.mentions(counter)
+    /// How many of these statements in a row are under a condition on the counter; none if all of them may be parts of a nest.
+    fn n_now_and_then<'s>(&self, counter: VarId, body: impl Iterator<Item = &'s Stmt>) -> usize {
+        let is_one = |s: &&Stmt| matches!(&s.kind, StmtKind::If { condition, otherwise: None, .. } if condition.mentions(counter));
+        let found: Vec<&Stmt> = body.take_while(is_one).collect();
+        let is_in_the_way = |s: &&Stmt| self.changes(std::slice::from_ref(*s)).is_unknown;
+        if found.iter().any(is_in_the_way) { found.len() } else { 0 }
     }
 
     /// Whether the iterations may stand in a loop of their own.
-    fn is_plain(&self, often: &[Stmt]) -> bool {
+    fn is_plain(often: &[Stmt]) -> bool {
         fn leaves(s: &Stmt, is_inside: bool) -> bool {
             match &s.kind {
                 StmtKind::Break | StmtKind::Continue => !is_inside,
                 StmtKind::Return(_) | StmtKind::Goto(_) | StmtKind::Label(..) => true,
-                StmtKind::Unknown(..) => true,
                 StmtKind::For(f) => leaves(&f.body, true),
                 StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => leaves(body, true),
                 _ => s.children().into_iter().any(|s| leaves(s, is_inside)),
             }
         }
-        let is_known = |f: &Expr| match &f.kind {
-            ExprKind::Name(name) => MathFn::from_c_name(name).is_some() || self.file.function(name).is_some(),
-            _ => false,
-        };
-        let mut is_known_all = true;
-        for s in often {
-            s.walk_exprs(&mut |e| {
-                is_known_all &= !matches!(&e.kind, ExprKind::Call(f, _) if !is_known(f))
-                    && !matches!(e.kind, ExprKind::Unknown(..));
-            });
-        }
-        is_known_all && !often.iter().any(|s| leaves(s, false))
+        !often.iter().any(|s| leaves(s, false))
     }
 
     /// Whether what happens now and then leaves the counter alone.
@@ -437,16 +435,31 @@ impl Loop<'_> {
                     None => found.stores_integers |= !self.is_float(target),
                 },
                 ExprKind::Call(f, _) => {
-                    if let ExprKind::Name(name) = &f.kind
-                        && let Some((_, function)) = self.file.function(name)
-                        && seen.insert(&function.name)
-                    {
-                        next.push(&function.body);
+                    let called = match &f.kind {
+                        ExprKind::Name(name) => self.file.function(name),
+                        _ => None,
+                    };
+                    match called {
+                        Some((_, function)) if function.problem.is_none() => {
+                            if seen.insert(&function.name) {
+                                next.push(&function.body);
+                            }
+                        }
+                        _ => match &f.kind {
+                            ExprKind::Name(name) if MEMORY.contains(&name.as_str()) => {
+                                found.stores_integers = true
+                            }
+                            _ => found.is_unknown |= !is_function_of_math(f),
+                        },
                     }
                 }
+                ExprKind::Unknown(..) => found.is_unknown = true,
                 _ => {}
             });
-            s.walk(&mut |s| found.assigned.extend(declared(s)));
+            s.walk(&mut |s| {
+                found.assigned.extend(declared(s));
+                found.is_unknown |= matches!(s.kind, StmtKind::Unknown(..));
+            });
         }
         found
     }
@@ -469,6 +482,8 @@ struct Changes {
     assigned: BTreeSet<VarId>,
     /// Whether integers may change that are reached otherwise.
     stores_integers: bool,
+    /// Whether they do what is not known.
+    is_unknown: bool,
 }
 
 /// The variables whose addresses are taken somewhere.
@@ -484,6 +499,14 @@ fn lent(file: &ast::File) -> BTreeSet<VarId> {
     }
     file.global_inits.iter().for_each(|(_, e)| e.walk(&mut |e| look(e)));
     found
+}
+
+/// Whether a directive stands directly above: it knows the loop that it is for.
+fn has_directive(preprocessed: &Preprocessed, range: Range) -> bool {
+    let is_above = |at: usize| {
+        at <= range.start && preprocessed.text.get(at..range.start).is_some_and(|text| text.trim().is_empty())
+    };
+    preprocessed.pragmas.iter().any(|(at, _)| is_above(*at))
 }
 
 /// The last word of an `if` statement without `else`.
@@ -504,6 +527,15 @@ fn end_of_if(words: &[Token<'_>], brackets: &Brackets, at: usize) -> Option<usiz
         k
     };
     (!words.get(end + 1)?.is("else")).then_some(end)
+}
+
+/// Whether a loop may end at a statement of its body.
+fn may_end(s: &Stmt) -> bool {
+    let mut found = false;
+    s.walk(&mut |s| found |= matches!(s.kind, StmtKind::Break | StmtKind::Return(_) | StmtKind::Goto(_)));
+    let ends = |f: &Expr| matches!(&f.kind, ExprKind::Name(name) if ["exit", "_exit", "_Exit", "abort", "longjmp"].contains(&name.as_str()));
+    s.walk_exprs(&mut |e| found |= matches!(&e.kind, ExprKind::Call(f, _) if ends(f)));
+    found
 }
 
 fn condition_of(s: &Stmt) -> Option<&Expr> {

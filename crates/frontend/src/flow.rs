@@ -121,8 +121,21 @@ pub(crate) fn lent(file: &File, arg: &Expr) -> Option<VarId> {
 /// what they are passed do not keep it.
 pub(crate) fn is_array_kept(file: &File, function: &Function, var: VarId) -> bool {
     let mut found = false;
-    function.body.walk(&mut |s| found |= s.exprs().into_iter().any(|e| goes_further(file, e, var, 0)));
+    function.body.walk(&mut |s| found |= leads_further(file, s, var, 0));
     found
+}
+
+/// The same of a statement, not of those inside.
+fn leads_further(file: &File, s: &Stmt, array: VarId, depth: usize) -> bool {
+    match &s.kind {
+        // Nobody sees what it returns.
+        StmtKind::Expr(Expr { kind: ExprKind::Call(callee, args), .. }) if matches!(&callee.kind, ExprKind::Name(name) if LIBRARY.contains(&name.as_str())) =>
+        {
+            let mut rest = args.iter().filter(|arg| !is_passed(file, arg, array));
+            rest.any(|arg| goes_further(file, arg, array, depth))
+        }
+        _ => s.exprs().into_iter().any(|e| goes_further(file, e, array, depth)),
+    }
 }
 
 /// What an expression leads into by subscripts, and all of its subscripts.
@@ -146,16 +159,27 @@ fn n_layers(ty: &Type) -> usize {
     }
 }
 
+/// Functions of the C library that only read and write what they are passed. They return their first argument.
+const LIBRARY: [&str; 3] = ["memcpy", "memmove", "memset"];
+
+/// So many subscripts lead from an array, or a pointer, to an element.
+fn n_subscripts(file: &File, array: VarId) -> usize {
+    file.var(array).ty.pointee().map_or(0, |ty| 1 + n_layers(ty))
+}
+
+/// Whether an argument is a pointer into an array. A row is passed as a pointer of its own.
+fn is_passed(file: &File, arg: &Expr, array: VarId) -> bool {
+    match &arg.kind {
+        ExprKind::AddressOf(inner) => subscripted(inner).is_some_and(|(var, _)| var == array),
+        _ => subscripted(arg)
+            .is_some_and(|(var, indices)| var == array && indices.len() < n_subscripts(file, array)),
+    }
+}
+
 /// Whether an expression does something else with an array, or a pointer into it, than to read or write its elements.
 fn goes_further(file: &File, e: &Expr, array: VarId, depth: usize) -> bool {
-    const LIBRARY: [&str; 3] = ["memcpy", "memmove", "memset"];
     let within = |e: &Expr| goes_further(file, e, array, depth);
-    let needed = file.var(array).ty.pointee().map_or(0, |ty| 1 + n_layers(ty));
-    // A row is passed as a pointer of its own.
-    let passed = |arg: &Expr| match &arg.kind {
-        ExprKind::AddressOf(inner) => subscripted(inner).is_some_and(|(var, _)| var == array),
-        _ => subscripted(arg).is_some_and(|(var, indices)| var == array && indices.len() < needed),
-    };
+    let needed = n_subscripts(file, array);
     match &e.kind {
         ExprKind::Deref(inner) if inner.as_var() == Some(array) => needed != 1,
         ExprKind::Index(..) if subscripted(e).is_some_and(|(var, _)| var == array) => {
@@ -169,9 +193,11 @@ fn goes_further(file: &File, e: &Expr, array: VarId, depth: usize) -> bool {
             is_inside
         }
         ExprKind::Call(callee, args) => {
-            let is_known = matches!(&callee.kind, ExprKind::Name(name) if LIBRARY.contains(&name.as_str()));
-            args.iter().enumerate().any(|(position, arg)| match passed(arg) {
-                true => !is_known && !only_follows(file, callee, position, depth + 1),
+            let is_library = matches!(&callee.kind, ExprKind::Name(name) if LIBRARY.contains(&name.as_str()));
+            args.iter().enumerate().any(|(position, arg)| match is_passed(file, arg, array) {
+                // The first argument is what it returns.
+                true if is_library => position == 0,
+                true => !only_follows(file, callee, position, depth + 1),
                 false => within(arg),
             })
         }
@@ -196,7 +222,7 @@ pub(crate) fn only_follows(file: &File, callee: &Expr, position: usize, depth: u
     let mut is_kept = function.problem.is_some() || !is_fitting;
     function.body.walk(&mut |s| {
         let is_unread = matches!(&s.kind, StmtKind::Unknown(_, inside) if inside.is_empty());
-        is_kept |= is_unread || s.exprs().into_iter().any(|e| goes_further(file, e, *param, depth));
+        is_kept |= is_unread || leads_further(file, s, *param, depth);
     });
     !is_kept
 }

@@ -167,6 +167,14 @@ impl<'a> Pointers<'a> {
                     self.wild.insert(v);
                     self.escaping.extend([v, self.file.root(v)]);
                 }
+                // What is passed to functions there is not known.
+                for e in inside {
+                    e.walk(&mut |e| {
+                        if let ExprKind::Name(name) = &e.kind {
+                            self.escaping_functions.insert(name);
+                        }
+                    });
+                }
             }
             ExprKind::Index(base, index) => {
                 // A row of an array is a pointer into it.

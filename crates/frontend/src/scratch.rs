@@ -3,7 +3,7 @@
 //! What such a variable holds behind the nest nobody reads. So for those nests it is what a local variable is that is dead behind
 //! them: each iteration of a loop may have its own.
 
-use crate::ast::{Expr, ExprKind, File, Range, Type, VarId, VarKind};
+use crate::ast::{Expr, ExprKind, File, Function, Range, StmtKind, Type, VarId, VarKind};
 use crate::directives::Directives;
 use crate::flow::{is_address_kept, is_array_kept};
 use crate::pointers::Pointers;
@@ -29,7 +29,7 @@ pub(crate) fn find_scratch(
     changed: &HashSet<VarId>,
     readings: &mut [Reading<'_>],
 ) {
-    if !file.problems.is_empty() || file.functions.iter().any(|f| f.problem.is_some()) {
+    if !file.problems.is_empty() || file.functions.iter().any(|f| f.problem.is_some() || has_unread(f)) {
         return;
     }
     let mut vars: Vec<VarId> = changed.iter().copied().collect();
@@ -54,6 +54,15 @@ pub(crate) fn find_scratch(
             }
         }
     }
+}
+
+/// Whether there are statements of which nothing is known.
+fn has_unread(function: &Function) -> bool {
+    let mut found = false;
+    function.body.walk(&mut |s| {
+        found |= matches!(&s.kind, StmtKind::Unknown(_, inside) if inside.is_empty());
+    });
+    found
 }
 
 fn has_pointers(ty: &Type) -> bool {
@@ -122,7 +131,11 @@ impl<'a> Touches<'a> {
     fn is_touched(&self, e: &Expr, open: &BTreeSet<usize>) -> bool {
         match &e.kind {
             ExprKind::Var(var) => *var == self.var,
-            ExprKind::Name(name) => self.file.function(name).is_some_and(|(f, _)| open.contains(&f)),
+            // A declaration in a block may name the variable again.
+            ExprKind::Name(name) => {
+                *name == self.file.var(self.var).name
+                    || self.file.function(name).is_some_and(|(f, _)| open.contains(&f))
+            }
             _ => false,
         }
     }
@@ -155,10 +168,34 @@ impl<'a> Touches<'a> {
             if !is_read || program.has_team(nest.id) || covering_loops(program, nest, array).is_none() {
                 return None;
             }
-            closed.push(*reading.ranges.get(&nest.id)?);
+            let range = *reading.ranges.get(&nest.id)?;
+            if self.runs_once(position, range, reading.inlined.get(&nest.id)) {
+                return None;
+            }
+            closed.push(range);
         }
         let is_inside = |touched: &Range| closed.iter().any(|nest| nest.contains(*touched));
         touched.iter().all(is_inside).then_some(array)
+    }
+
+    /// Whether a nest, or a function that is a part of it, has a loop that runs once even if its condition does not hold: then the
+    /// source reads what the nest as it was read does not.
+    fn runs_once(&self, position: usize, range: Range, inlined: Option<&Vec<String>>) -> bool {
+        let names = inlined.into_iter().flatten();
+        let parts = names.filter_map(|name| Some((&self.file.function(name)?.1.body, None)));
+        let mut found = false;
+        for (body, within) in parts.chain([(&self.file.functions[position].body, Some(range))]) {
+            body.walk(&mut |s| {
+                let is_within = within.is_none_or(|range| range.contains(s.range));
+                found |= is_within
+                    && match &s.kind {
+                        StmtKind::DoWhile { .. } => true,
+                        StmtKind::For(f) => f.runs_first,
+                        _ => false,
+                    };
+            });
+        }
+        found
     }
 
     /// The functions that are parts of nests with the variable.

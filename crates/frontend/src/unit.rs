@@ -2,7 +2,7 @@
 
 use crate::ast::{self, Range, StmtKind};
 use crate::bytes::decoded;
-use crate::calls::Calls;
+use crate::calls::{Calls, has_hidden_calls};
 use crate::conditions::{Conditions, Reliance};
 use crate::context::{Context, changed_globals};
 use crate::convert;
@@ -272,7 +272,10 @@ impl Text<'_> {
                 inlined,
             })
             .collect();
-        find_scratch((file, &pointers, &directives), &changed_globals, &mut readings);
+        // What functions read that nobody calls is not known.
+        if !has_hidden_calls(preprocessed, source) {
+            find_scratch((file, &pointers, &directives), &changed_globals, &mut readings);
+        }
         let cuts = &unit.cuts;
         unit.diagnostics.retain(|d| d.span.is_none_or(|span| !cuts.iter().any(|cut| cut.is_own(span))));
     }

@@ -50,6 +50,11 @@ impl Converter<'_> {
                 let kind = match self.lookup(text) {
                     Some(Meaning::Var(id)) => Some(ExprKind::Var(*id)),
                     _ if is_called => Some(ExprKind::Name(text.to_owned())),
+                    // A function that is not called here may be from anywhere.
+                    Some(Meaning::Other) => {
+                        let name = Expr { kind: ExprKind::Name(text.to_owned()), range: range(here) };
+                        Some(ExprKind::AddressOf(Box::new(name)))
+                    }
                     _ => None,
                 };
                 inside.extend(kind.map(|kind| Expr { kind, range: range(here) }));

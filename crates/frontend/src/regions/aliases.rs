@@ -61,7 +61,11 @@ impl Regions<'_> {
                             && !is_apart(*var, *target)
                     }
                 };
-                if may_share && (is_base || *constant != Constant::Base(array)) {
+                // What a variable holds before the nest is known to be that, also where the nest sets it.
+                let is_entry = matches!(constant, Constant::Symbol(id) if state.binding.load(*id).is_some_and(
+                    |load| load.array == array && load.indices.is_empty()
+                ));
+                if may_share && !is_entry && (is_base || *constant != Constant::Base(array)) {
                     found.push((*constant, array));
                 }
             }

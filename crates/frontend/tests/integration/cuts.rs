@@ -7,6 +7,9 @@ fn program(header: &str, first: &str, last: &str) -> String {
     format!(
         "static double u[20], v[20];
 static int every = 3;
+static void halves(double *x) {{ for (int i = 0; i < 20; i++) x[i] *= 0.5; }}
+extern void far(double *x);
+static void farther(double *x) {{ far(x); }}
 static void note(int t, double x) {{ printf(\"%d %g\\n\", t, x); }}
 static void steps(int n)
 {{
@@ -60,12 +63,14 @@ fn the_steps_between_are_nests() {
             "if (t + 1 == n)\n            note(t, u[2]);\n        if (t % every == 1) note(-t, u[3]);",
         ),
         ("for (long t = 1; t <= n; t += 3)", "", "if (t % 2 == 0) note(t, u[2]);"),
+        (PLAIN, "if (t == 1) u[0] = 2;", "if (t % 3 == 0) note(t, u[2]);"),
+        (PLAIN, "", "if (t % 2 == 0 &&\n            t > k) note(t, u[2]);"),
         (PLAIN, "#pragma GCC ivdep", "if (t % 3 == 2) note(t, u[2]);"),
-        ("for (unsigned t = 2; t != n + 2; t++)", "if (t & 1) note(t, u[2]);", ""),
+        ("for (int t = 2; t != n + 2; t++)", "if (t & 1) note(t, u[2]);", ""),
     ] {
         let text = program(header, first, last);
         assert!(is_cut(&text), "{text}");
-        same_output(&text, 1, &["0", "1", "2", "13", "64"]);
+        same_output(&text, 2, &["0", "1", "2", "13", "64"]);
     }
 }
 
@@ -88,10 +93,24 @@ fn loops_stay_where_the_next_such_step_is_not_known() {
         (PLAIN, "if (u[4] < 0) break;", "if (t % 3 == 0) note(t, u[3]);"),
         // Nothing is in the way of a nest.
         (PLAIN, "", "if (t % 3 == 0) u[0] += 1;"),
+        (PLAIN, "", "if (t == 30) break;"),
+        (PLAIN, "", "if (t % 3 == 0) halves(u);"),
         // It counts down.
         ("for (int t = n; t > 0; t--)", "", "if (t % 3 == 0) note(t, u[3]);"),
         // Threads share its iterations.
         ("#pragma omp parallel for\n    for (int t = 0; t < n; t++)", "", "if (t % 3 == 0) note(t, u[3]);"),
+        // So does whoever reads this.
+        (
+            "_Pragma(\"omp parallel for\")\n    for (int t = 0; t < n; t++)",
+            "",
+            "if (t % 3 == 0) note(t, u[3]);",
+        ),
+        // The number behind the last one may not be one of its type.
+        ("for (int t = 0; t <= n; t++)", "", "if (t == n) break;"),
+        ("for (unsigned t = 2; t != n + 2; t++)", "", "if (t & 1) note(t, u[2]);"),
+        // Others may do anything.
+        (PLAIN, "far(u);", "if (t % 3 == 0) note(t, u[3]);"),
+        (PLAIN, "farther(u);", "if (t % 3 == 0) note(t, u[3]);"),
         // It uses what the steps declare.
         (PLAIN, "double x = u[2];", "if (t % 3 == 0) note(t, x);"),
     ] {

@@ -35,6 +35,7 @@ mod refusals;
 mod robust;
 mod rotations;
 mod rows;
+mod scratch;
 mod searches;
 mod selectors;
 mod steps;

@@ -35,7 +35,7 @@ pub(super) fn simd(m: &mut Maker) -> String {
             m.has(Construct::SafeLength);
             m.has(Construct::Companions);
             format!(
-                "int k = 1;\n#pragma omp simd linear(k:1)\nfor (int i = 0; i < {size}; i++) {{\n    {x}[k] = 0.5 * {y}[i];\n    k++;\n}}\n{y}[0] += k;\n"
+                "int k = 1;\n#pragma omp simd linear(k:1)\nfor (int i = 0; i <= {size}; i++) {{\n    {x}[k] = 0.5 * {y}[i];\n    k++;\n}}\n{y}[0] += k;\n"
             )
         }
         3 => {
