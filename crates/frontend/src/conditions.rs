@@ -164,7 +164,7 @@ impl<'a> Reliance<'a> {
                         preprocessor.extend(self.around(&self.source, line, at));
                         preprocessor.extend(self.inside(&self.source, range, at));
                         if !is_known {
-                            mention(self.declared(&self.source.tokens, range), &mut next);
+                            mention(&types(self.declared(&self.source.tokens, range)), &mut next);
                         }
                     }
                     (Some(header), _) => {
@@ -175,7 +175,7 @@ impl<'a> Reliance<'a> {
                         preprocessor.extend(self.around(&text, line, at));
                         preprocessor.extend(self.inside(&text, range, at));
                         if !is_known {
-                            mention(self.declared(&text.tokens, range), &mut next);
+                            mention(&types(self.declared(&text.tokens, range)), &mut next);
                         }
                     }
                 }
@@ -517,6 +517,28 @@ impl Evaluator<'_> {
         self.depth -= 1;
         Some(value)
     }
+}
+
+/// What a declaration says of the variables that it declares, without their names: others in it do not matter to each.
+fn types<'x>(declaration: &[Token<'x>]) -> Vec<Token<'x>> {
+    let mut depth = 0usize;
+    let mut has_value = false;
+    let mut kept = Vec::new();
+    for (k, token) in declaration.iter().enumerate() {
+        let ends = |t: &Token<'_>| [",", ";", "=", "["].iter().any(|end| t.is(end));
+        match token.text {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            "=" if depth == 0 => has_value = true,
+            "," | ";" if depth == 0 => has_value = false,
+            _ => {}
+        }
+        let is_name = token.kind == TokenKind::Word && depth == 0 && !has_value;
+        if !(is_name && declaration.get(k + 1).is_none_or(ends)) {
+            kept.push(*token);
+        }
+    }
+    kept
 }
 
 #[cfg(test)]

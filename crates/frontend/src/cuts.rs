@@ -5,7 +5,9 @@
 //! the next step can be looked for beforehand; it is asked for the same values as before, and some more often. The text
 //! gets insertions for that, none of which has a line end, and loses nothing.
 
-use crate::ast::{self, Expr, ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::ast::{self, Expr, ExprKind, For, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::directives::Directives;
+use crate::flow::{LIBRARY, is_address_taken};
 use crate::layout::Brackets;
 use crate::lexer::{Token, TokenKind, tokens, tokens_and_directives};
 use crate::places::Places;
@@ -47,9 +49,7 @@ impl Cut {
         let head = Span { end: self.header, ..self.before };
         [(head, before), (Span { start: self.end, ..self.behind }, behind)]
     }
-}
 
-impl Cut {
     /// Whether what is said of a place is said of the cut, not of the user's text.
     pub(crate) fn is_own(&self, span: Span) -> bool {
         let is_inserted = |by: &Span| (by.start..by.end).contains(&span.start);
@@ -58,10 +58,8 @@ impl Cut {
 
     /// The same in a text in which the bytes of this one are elsewhere.
     pub(crate) fn moved(mut self, to: impl Fn(usize) -> Option<usize>) -> Option<Self> {
-        for at in [&mut self.of, &mut self.before.start, &mut self.before.end, &mut self.header] {
-            *at = to(*at)?;
-        }
-        for at in [&mut self.behind.start, &mut self.behind.end, &mut self.end] {
+        let Self { before, header, behind, end, of, .. } = &mut self;
+        for at in [of, &mut before.start, &mut before.end, header, &mut behind.start, &mut behind.end, end] {
             *at = to(*at)?;
         }
         Some(self)
@@ -83,23 +81,22 @@ struct Plan {
 /// the text that was read is in it.
 pub(crate) fn cut(
     file: &ast::File,
-    preprocessed: &Preprocessed,
+    (preprocessed, directives): (&Preprocessed, &Directives),
     places: &Places<'_>,
     (source, own): (&str, &str),
     own_at: impl Fn(usize) -> Option<usize>,
 ) -> Option<(String, Vec<Cut>)> {
-    // A directive may be for several loops in each other.
-    if preprocessed.pragmas.iter().any(|(_, text)| text.contains("collapse") || text.contains("ordered")) {
+    if directives.are_for_several_loops() {
         return None;
     }
-    let lent = lent(file);
     let mut plans = Vec::new();
     for function in file.functions.iter().filter(|f| preprocessed.origin(f.range.start).0) {
         function.body.walk(&mut |s| {
+            // A directive directly above knows the loop that it is for.
             if let StmtKind::For(f) = &s.kind
-                && !has_directive(preprocessed, s.range)
+                && directives.above(&preprocessed.text, s.range.start).next().is_none()
             {
-                let of = Loop { file, lent: &lent, preprocessed, f };
+                let of = Loop { file, preprocessed, f };
                 plans.extend(
                     places.of_loop(s.range, std::iter::empty()).and_then(|span| of.plan(source, span)),
                 );
@@ -146,14 +143,12 @@ pub(crate) fn cut(
     Some((text, cuts))
 }
 
-/// Functions of the C library that do nothing but to memory that they are passed, or that they give or take back.
-const MEMORY: [&str; 6] = ["malloc", "calloc", "free", "memcpy", "memmove", "memset"];
+/// Functions of the C library that give memory or take it back.
+const MEMORY: [&str; 3] = ["malloc", "calloc", "free"];
 
 /// A `for` loop with what is known around it.
 struct Loop<'a> {
     file: &'a ast::File,
-    /// Variables whose addresses are taken.
-    lent: &'a BTreeSet<VarId>,
     preprocessed: &'a Preprocessed,
     f: &'a For,
 }
@@ -243,7 +238,7 @@ impl Loop<'_> {
         let [first, second] = semicolons.as_slice() else { return None };
         let (condition, step) = (at(first + 1..*second)?, at(second + 1..close)?);
         // The statements, by the lines of their first words.
-        let ifs = self.ifs(&words, &brackets, open);
+        let ifs = ifs(&words, &brackets, open);
         let lines: Vec<u32> = seldom.iter().map(|s| self.preprocessed.origin(s.range.start).1).collect();
         let found: Vec<&(usize, usize)> = match side {
             Side::First => ifs.iter().take(seldom.len()).collect(),
@@ -307,39 +302,11 @@ impl Loop<'_> {
         })
     }
 
-    /// The first and the last word of each `if` statement that stands by itself in the block that opens here.
-    fn ifs(&self, words: &[Token<'_>], brackets: &Brackets, open: usize) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        let Some(close) = brackets.closing(open) else { return found };
-        let mut at = open + 1;
-        let mut begins = true;
-        while at < close {
-            let word = &words[at];
-            if begins
-                && word.is("if")
-                && let Some(end) = end_of_if(words, brackets, at)
-            {
-                found.push((at, end));
-                at = end + 1;
-                continue;
-            }
-            begins = word.is(";") || word.is("{") || word.is("}");
-            match brackets.closing(at) {
-                Some(end) => {
-                    begins = word.is("{");
-                    at = end + 1;
-                }
-                None => at += 1,
-            }
-        }
-        found
-    }
-
     /// By how much the counter grows, if the header does nothing else. `may_end` is whether the loop may end other than by its
     /// condition.
     fn step(&self, counter: VarId, may_end: bool) -> Option<i64> {
         let ty = self.file.var(counter).ty.as_scalar()?;
-        if ty.ty.is_float() || ty.is_volatile || ty.is_bool || self.lent.contains(&counter) {
+        if ty.ty.is_float() || ty.is_volatile || ty.is_bool || self.is_lent(counter) {
             return None;
         }
         let is_own =
@@ -408,11 +375,13 @@ impl Loop<'_> {
                 ExprKind::Var(v) => {
                     let var = self.file.var(*v);
                     let is_integer = matches!(&var.ty, Type::Scalar(s) if !s.ty.is_float() && !s.is_volatile);
-                    let is_alone = matches!(
+                    let is_out_of_reach = matches!(
                         var.kind,
-                        VarKind::Param(_) | VarKind::Local { .. } | VarKind::Global { .. }
-                    ) && !self.lent.contains(v);
-                    is_integer && !changes.assigned.contains(v) && (is_alone || !changes.stores_integers)
+                        VarKind::Param(_) | VarKind::Local { .. } | VarKind::Global { is_static: true }
+                    ) && !self.is_lent(*v);
+                    // A member is another one where the pointer to its structure is.
+                    let is_kept = [*v, self.file.root(*v)].iter().all(|v| !changes.assigned.contains(v));
+                    is_integer && is_kept && (is_out_of_reach || !changes.stores_integers)
                 }
                 _ => false,
             };
@@ -446,9 +415,10 @@ impl Loop<'_> {
                             }
                         }
                         _ => match &f.kind {
-                            ExprKind::Name(name) if MEMORY.contains(&name.as_str()) => {
-                                found.stores_integers = true
+                            ExprKind::Name(name) if LIBRARY.contains(&name.as_str()) => {
+                                found.stores_integers = true;
                             }
+                            ExprKind::Name(name) if MEMORY.contains(&name.as_str()) => {}
                             _ => found.is_unknown |= !is_function_of_math(f),
                         },
                     }
@@ -462,6 +432,12 @@ impl Loop<'_> {
             });
         }
         found
+    }
+
+    /// Whether the address of a variable is taken somewhere in the file.
+    fn is_lent(&self, var: VarId) -> bool {
+        self.file.functions.iter().any(|function| is_address_taken(function, var))
+            || self.file.global_inits.iter().any(|(_, init)| init.mentions(var))
     }
 
     /// Whether a target is a number with a fraction.
@@ -486,27 +462,32 @@ struct Changes {
     is_unknown: bool,
 }
 
-/// The variables whose addresses are taken somewhere.
-fn lent(file: &ast::File) -> BTreeSet<VarId> {
-    let mut found = BTreeSet::new();
-    let mut look = |e: &Expr| {
-        if let ExprKind::AddressOf(of) = &e.kind {
-            of.walk(&mut |e| found.extend(e.as_var()));
+/// The first and the last word of each `if` statement that stands by itself in the block that opens here.
+fn ifs(words: &[Token<'_>], brackets: &Brackets, open: usize) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let Some(close) = brackets.closing(open) else { return found };
+    let mut at = open + 1;
+    let mut begins = true;
+    while at < close {
+        let word = &words[at];
+        if begins
+            && word.is("if")
+            && let Some(end) = end_of_if(words, brackets, at)
+        {
+            found.push((at, end));
+            at = end + 1;
+            continue;
         }
-    };
-    for function in &file.functions {
-        function.body.walk_exprs(&mut |e| look(e));
+        begins = word.is(";") || word.is("{") || word.is("}");
+        match brackets.closing(at) {
+            Some(end) => {
+                begins = word.is("{");
+                at = end + 1;
+            }
+            None => at += 1,
+        }
     }
-    file.global_inits.iter().for_each(|(_, e)| e.walk(&mut |e| look(e)));
     found
-}
-
-/// Whether a directive stands directly above: it knows the loop that it is for.
-fn has_directive(preprocessed: &Preprocessed, range: Range) -> bool {
-    let is_above = |at: usize| {
-        at <= range.start && preprocessed.text.get(at..range.start).is_some_and(|text| text.trim().is_empty())
-    };
-    preprocessed.pragmas.iter().any(|(at, _)| is_above(*at))
 }
 
 /// The last word of an `if` statement without `else`.

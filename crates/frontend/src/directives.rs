@@ -119,6 +119,12 @@ impl Directives {
         self.all.iter().filter(makes_team).map(|p| p.at)
     }
 
+    /// Whether some directive may be for several loops in each other: it collapses them, or nobody knows what it says.
+    pub(crate) fn are_for_several_loops(&self) -> bool {
+        let is_one = |c: &Construct| c.n_collapsed > 1 || c.unknown_clause.is_some();
+        self.all.iter().any(|p| matches!(&p.directive, Directive::Construct(c) if is_one(c)))
+    }
+
     /// Whether directives of OpenMP inside a part of the text, or on what is private to threads anywhere, change how it is run.
     pub(crate) fn has_openmp(&self, range: Range) -> bool {
         let is_openmp = |p: &Pragma| p.text.split_whitespace().next() == Some("omp");

@@ -160,7 +160,7 @@ fn n_layers(ty: &Type) -> usize {
 }
 
 /// Functions of the C library that only read and write what they are passed. They return their first argument.
-const LIBRARY: [&str; 3] = ["memcpy", "memmove", "memset"];
+pub(crate) const LIBRARY: [&str; 3] = ["memcpy", "memmove", "memset"];
 
 /// So many subscripts lead from an array, or a pointer, to an element.
 fn n_subscripts(file: &File, array: VarId) -> usize {

@@ -151,6 +151,7 @@ fn read_text(
     let file = convert::parse(&preprocessed).ok_or_else(no_parse)?;
     let is_own = |f: &ast::Function| preprocessed.origin(f.range.start).0;
     let places = Places::new(&preprocessed, &layout);
+    let directives = Directives::of(&preprocessed.pragmas, switches_openacc_on(&options.args));
     let (cuts, own) = match inserted {
         Some((cuts, own)) => (cuts, own),
         None => {
@@ -158,7 +159,7 @@ fn read_text(
                 let place = included.place(Span { start: at, end: at, line: 1 });
                 place.filter(|(file, _)| *file == 0).map(|(_, span)| span.start)
             };
-            match cuts::cut(&file, &preprocessed, &places, (&source, &text), own_at) {
+            match cuts::cut(&file, (&preprocessed, &directives), &places, (&source, &text), own_at) {
                 Some((with, cuts)) => return read_text(path, with, Some((cuts, text)), options),
                 None => (Vec::new(), text),
             }
@@ -177,8 +178,14 @@ fn read_text(
         teams: Vec::new(),
         races: Vec::new(),
     };
-    let text =
-        Text { file: &file, preprocessed: &preprocessed, layout: &layout, places: &places, source: &source };
+    let text = Text {
+        file: &file,
+        preprocessed: &preprocessed,
+        layout: &layout,
+        places: &places,
+        source: &source,
+        directives: &directives,
+    };
     text.has_function(path, options.function.as_deref())?;
     text.read_functions(&mut unit, options);
     unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
@@ -192,6 +199,7 @@ struct Text<'a> {
     layout: &'a Layout<'a>,
     places: &'a Places<'a>,
     source: &'a str,
+    directives: &'a Directives,
 }
 
 impl Text<'_> {
@@ -214,10 +222,9 @@ impl Text<'_> {
 
     /// Lowers the functions, with what is to be said of them.
     fn read_functions(&self, unit: &mut Unit, options: &ReadOptions) {
-        let Text { file, preprocessed, layout, places, source } = *self;
+        let Text { file, preprocessed, layout, places, source, directives } = *self;
         let pointers = Pointers::new(file);
         let changed_globals = changed_globals(file);
-        let directives = Directives::of(&preprocessed.pragmas, switches_openacc_on(&options.args));
         let origins = directives.teams().map(|at| preprocessed.origin(at));
         unit.teams = origins.filter(|(is_own, line)| *is_own && *line > 0).map(|(_, line)| line).collect();
         let reliance = Reliance::new(file, preprocessed, source, directives.ignores_openacc());
@@ -252,7 +259,7 @@ impl Text<'_> {
                 pointers: &pointers,
                 changed_globals: &changed_globals,
                 preprocessed,
-                directives: &directives,
+                directives,
                 is_threaded: switches_openmp_on(&options.args),
                 no_alias: options.no_alias,
                 keeps_order: options.keeps_order,
@@ -274,7 +281,7 @@ impl Text<'_> {
             .collect();
         // What functions read that nobody calls is not known.
         if !has_hidden_calls(preprocessed, source) {
-            find_scratch((file, &pointers, &directives), &changed_globals, &mut readings);
+            find_scratch((file, &pointers, directives), &changed_globals, &mut readings);
         }
         let cuts = &unit.cuts;
         unit.diagnostics.retain(|d| d.span.is_none_or(|span| !cuts.iter().any(|cut| cut.is_own(span))));

@@ -166,3 +166,17 @@ void f(double *x, int n)
     assert_eq!(constants[1], ["DEPTH == 6", "sizeof(cell) == 2"]);
     assert!(constants.iter().enumerate().all(|(k, c)| k == 1 || c.is_empty()), "{constants:?}");
 }
+
+/// A variable that only stands in the same declaration as one of the nest's does not matter to it; one that an extent names does.
+#[test]
+fn others_in_a_declaration_do_not_matter() {
+    let values = |declaration: &str| -> Vec<String> {
+        let source = format!(
+            "void f(double *x)\n{{\n    {declaration}\n    for (i = 0; i < 9; i++) x[i] += a[i];\n    x[0] += left;\n}}\n"
+        );
+        let found = conditions(&source, &[]);
+        found.into_iter().flat_map(|c| c.values).map(|(name, _)| name).collect()
+    };
+    assert_eq!(values("int i, left = 0; double a[9] = {0};"), [""; 0]);
+    assert_eq!(values("const int left = 9; int i; double a[left];"), ["left"]);
+}

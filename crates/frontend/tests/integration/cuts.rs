@@ -119,3 +119,48 @@ fn loops_stay_where_the_next_such_step_is_not_known() {
         assert!(unit.cuts.is_empty(), "{}", unit.source);
     }
 }
+
+/// What the condition depends on is reached by other names: a variable that other files may pass, a structure that changes places.
+#[test]
+fn what_is_asked_stays_the_same_in_the_steps_between() {
+    let of = |function: &str| {
+        let source = format!(
+            "#include <stdio.h>
+int every = 50;
+struct grid {{ int every; double *u; }};
+{function}"
+        );
+        read(&source).cuts.len()
+    };
+    let body = |ty: &str, every: &str| {
+        format!(
+            "void run({ty} *p, int n)
+{{
+    for (int t = 0; t < n; t++) {{
+        for (int i = 0; i < 9; i++) p[i] += t;
+        if (t % {every} == 0) printf(\"%d\\n\", t);
+    }}
+}}
+"
+        )
+    };
+    assert_eq!(of(&body("double", "every")), 1);
+    assert_eq!(of(&body("int", "every")), 0);
+    assert_eq!(of(&body("int", "50")), 1);
+    let swap = |swap: &str| {
+        format!(
+            "void run(struct grid *g, struct grid *h, int n)
+{{
+    struct grid *old;
+    for (int t = 0; t < n; t++) {{
+        for (int i = 1; i < 9; i++) h->u[i] = g->u[i - 1];
+        {swap}
+        if (t % g->every == 0) printf(\"%d\\n\", t);
+    }}
+}}
+"
+        )
+    };
+    assert_eq!(of(&swap("old = g;")), 1);
+    assert_eq!(of(&swap("old = g; g = h; h = old;")), 0);
+}

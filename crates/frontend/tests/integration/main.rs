@@ -30,6 +30,7 @@ mod lowering;
 mod never_called;
 mod odd_ends;
 mod opened;
+mod races;
 mod ragged;
 mod refusals;
 mod robust;
