@@ -233,6 +233,7 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
                         function,
                         ordinal,
                         within: Vec::new(),
+                        joined: 0,
                         line: span.line,
                         name,
                         threads: None,

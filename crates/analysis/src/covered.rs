@@ -59,7 +59,7 @@ pub fn common_loops(nest: &Nest, id: ArrayId) -> Option<Vec<LoopId>> {
             }
         }
     });
-    common.filter(|c| plain && !c.is_empty())
+    common.filter(|_| plain)
 }
 
 /// The fewest loops, from the outermost on, in an iteration of which every read of the array is preceded by a write of the same

@@ -41,6 +41,7 @@ mod elsewhere;
 mod evolution;
 mod flow;
 mod forward;
+mod groups;
 mod halos;
 mod handles;
 mod included;

@@ -16,6 +16,8 @@ pub(crate) struct Places<'a> {
     loops: HashMap<Range, (&'a LoopPlace, bool)>,
     /// Loops that macros expand to with braces or `do` around.
     made: Vec<(Range, (&'a LoopPlace, bool))>,
+    /// The first and the last loop of those that are one nest together.
+    joined: HashMap<Range, [Range; 2]>,
     /// Keyed by the place of the opening brace.
     functions: HashMap<usize, Block>,
 }
@@ -30,6 +32,7 @@ impl<'a> Places<'a> {
             preprocessed,
             loops: HashMap::new(),
             made: Vec::new(),
+            joined: HashMap::new(),
             functions: HashMap::new(),
         };
         for (at, mark) in &preprocessed.marks {
@@ -81,7 +84,20 @@ impl<'a> Places<'a> {
 
     /// Whether the `for` statement is written out in the user's file; if not, it comes from a macro.
     pub(crate) fn has_loop(&self, range: Range) -> bool {
-        self.loops.get(&range).is_some_and(|(place, _)| place.balanced.is_some())
+        match self.joined.get(&range) {
+            Some(ends) => ends.iter().all(|end| self.has_loop(*end)),
+            None => self.loops.get(&range).is_some_and(|(place, _)| place.balanced.is_some()),
+        }
+    }
+
+    /// Makes one place of all from one loop to another behind it.
+    pub(crate) fn join(&mut self, first: Range, last: Range) {
+        self.joined.insert(Range { start: first.start, end: last.end }, [first, last]);
+    }
+
+    /// Whether it is the place of several loops.
+    pub(crate) fn is_joined(&self, range: Range) -> bool {
+        self.joined.contains_key(&range)
     }
 
     /// The macro that expands to a loop.
@@ -94,7 +110,23 @@ impl<'a> Places<'a> {
     /// The bytes of a `for` statement in the user's file including the pragmas above it that are in force; `None` if
     /// that is not one contiguous text.
     pub(crate) fn of_loop<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
+        if let Some([first, last]) = self.joined.get(&range) {
+            let span = Span { end: self.end(*last)?, ..self.from_pragmas(*first, above)? };
+            return self.layout.is_balanced(span).then_some(span);
+        }
+        let span = self.from_pragmas(range, above)?;
+        self.layout.is_balanced(span).then_some(span)
+    }
+
+    /// The end of a loop.
+    fn end(&self, range: Range) -> Option<usize> {
         let (place, with_semicolon) = self.loops.get(&range)?;
+        place.semicolon.filter(|_| *with_semicolon).or(Some(place.balanced?.1))
+    }
+
+    /// A loop with the pragmas above it.
+    fn from_pragmas<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
+        let (place, _) = self.loops.get(&range)?;
         let mut lines = Vec::new();
         for pragma in above.filter(|p| p.directive != Directive::Other) {
             let (is_own, line) = self.preprocessed.origin(pragma.at);
@@ -104,9 +136,7 @@ impl<'a> Places<'a> {
             lines.push(line);
         }
         let start = self.layout.start_with_pragmas(place, &lines)?;
-        let end = place.semicolon.filter(|_| *with_semicolon).unwrap_or(place.balanced?.1);
-        let span = Span { start, end, line: place.whole.line };
-        self.layout.is_balanced(span).then_some(span)
+        Some(Span { start, end: self.end(range)?, line: place.whole.line })
     }
 }
 

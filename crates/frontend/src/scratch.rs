@@ -1,14 +1,14 @@
 //! Scratch variables of the file: static ones with which a nest starts anew whenever it runs.
 //!
 //! What such a variable holds behind the nest nobody reads. So for those nests it is what a local variable is that is dead behind
-//! them: each iteration of a loop may have its own.
+//! them: each iteration of a loop may have its own. The same holds of static arrays of a function, and of blocks that it allocates.
 
-use crate::ast::{Expr, ExprKind, File, Function, Range, StmtKind, Type, VarId, VarKind};
+use crate::ast::{Expr, ExprKind, File, Function, Range, Stmt, StmtKind, Type, VarId, VarKind, constant};
 use crate::directives::Directives;
 use crate::flow::{is_address_kept, is_array_kept};
 use crate::pointers::Pointers;
 use oxeye_analysis::covering_loops;
-use oxeye_ir::{ArrayId, NestId, Program, Storage};
+use oxeye_ir::{ArrayId, BinaryOp, NestId, Program, Storage, UnaryOp};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A function that was read.
@@ -54,6 +54,118 @@ pub(crate) fn find_scratch(
             }
         }
     }
+}
+
+/// Takes static arrays of functions, and blocks that these allocate, for dead behind nests that start anew with them, if nothing else
+/// in the function looks at them.
+pub(crate) fn find_own_scratch(file: &File, readings: &mut [Reading<'_>]) {
+    for reading in readings.iter_mut() {
+        let function = &file.functions[reading.position];
+        if function.problem.is_some() || has_unread(function) {
+            continue;
+        }
+        let dead: Vec<(NestId, ArrayId)> = {
+            let own = OwnScratch { file, function, reading };
+            let nests = reading.program.nests.values();
+            let kept = nests.flat_map(|nest| nest.live_out.iter().map(|id| (nest.id, *id)));
+            kept.filter(|(nest, id)| own.is_dead_behind(*nest, *id)).collect()
+        };
+        for (nest, id) in dead {
+            reading.program.nests[&nest].live_out.retain(|live| *live != id);
+        }
+    }
+}
+
+/// What a function does with memory of its own.
+struct OwnScratch<'a> {
+    file: &'a File,
+    function: &'a Function,
+    reading: &'a Reading<'a>,
+}
+
+impl OwnScratch<'_> {
+    fn is_dead_behind(&self, nest: NestId, id: ArrayId) -> bool {
+        let Self { file, function, reading } = self;
+        let program = &*reading.program;
+        let (array, nest) = (program.array(id), &program.nests[&nest]);
+        let is_it = |var: &VarId| {
+            let variable = file.var(*var);
+            variable.function == Some(reading.position)
+                && variable.name == array.name
+                && matches!(variable.kind, VarKind::Local { .. })
+        };
+        let mut vars = (0..file.vars.len() as u32).map(VarId).filter(is_it);
+        let (Some(var), None) = (vars.next(), vars.next()) else { return false };
+        let is_own = match &file.var(var).ty {
+            Type::Array { .. } => !is_array_kept(file, function, var),
+            Type::Pointer { .. } => file.var(var).kind == VarKind::Local { is_static: false },
+            _ => false,
+        };
+        let is_other_name = |(a, b): &(ArrayId, ArrayId)| *a == id || *b == id;
+        let Some(range) = reading.ranges.get(&nest.id) else { return false };
+        is_own
+            && array.storage == Storage::Local
+            && !program.has_team(nest.id)
+            && !program.reshapes.iter().any(|(a, b)| is_other_name(&(*a, *b)))
+            && !program.may_alias.iter().any(is_other_name)
+            && !runs_once(file, (reading.position, *range), reading.inlined.get(&nest.id))
+            && covering_loops(program, nest, id).is_some()
+            && !is_used_elsewhere(&function.body, *range, var)
+    }
+}
+
+/// Functions that give memory in which nothing is yet.
+const ALLOCATING: [&str; 3] = ["malloc", "calloc", "aligned_alloc"];
+
+/// Whether a function does anything with a variable outside of a nest but allocate and free the block to which it leads, and ask
+/// whether there is one.
+fn is_used_elsewhere(body: &Stmt, nest: Range, var: VarId) -> bool {
+    fn called<'e>(e: &'e Expr, names: &[&str]) -> Option<&'e [Expr]> {
+        let ExprKind::Call(callee, args) = &e.uncast().kind else { return None };
+        matches!(&callee.kind, ExprKind::Name(name) if names.contains(&name.as_str())).then_some(args)
+    }
+    /// Whether an expression of which only its truth counts, if so, uses the variable.
+    fn uses(e: &Expr, var: VarId, is_truth: bool) -> bool {
+        let is_it = |e: &Expr| e.uncast().as_var() == Some(var);
+        match &e.kind {
+            ExprKind::Var(_) => is_it(e) && !is_truth,
+            ExprKind::SizeofExpr(_) => false,
+            ExprKind::Unary(UnaryOp::Not, inner) => uses(inner, var, true),
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, l, r) => uses(l, var, true) || uses(r, var, true),
+            ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, l, r) => {
+                [(l, r), (r, l)].into_iter().any(|(one, other)| {
+                    let is_null_test = is_it(one) && constant(other.uncast()) == Some(0);
+                    !is_null_test && uses(one, var, false)
+                })
+            }
+            ExprKind::Assign(None, target, value) if is_it(target) => match called(value, &ALLOCATING) {
+                Some(args) => args.iter().any(|arg| uses(arg, var, false)),
+                None => true,
+            },
+            _ => match called(e, &["free"]) {
+                Some([freed]) if is_it(freed) => false,
+                _ => e.children().into_iter().any(|e| uses(e, var, false)),
+            },
+        }
+    }
+    let mut found = false;
+    body.walk(&mut |s| {
+        if nest.contains(s.range) {
+            return;
+        }
+        found |= match &s.kind {
+            StmtKind::Declare(declared) => declared.iter().any(|d| match &d.init {
+                Some(init) if d.var == var && called(init, &ALLOCATING).is_none() => {
+                    !matches!(init.kind, ExprKind::List(_)) && constant(init.uncast()) != Some(0)
+                }
+                Some(init) => uses(init, var, false),
+                None => false,
+            }),
+            StmtKind::If { condition, .. } => uses(condition, var, true),
+            _ => s.exprs().into_iter().any(|e| uses(e, var, false)),
+        };
+    });
+    found
 }
 
 /// Whether there are statements of which nothing is known.
@@ -169,33 +281,13 @@ impl<'a> Touches<'a> {
                 return None;
             }
             let range = *reading.ranges.get(&nest.id)?;
-            if self.runs_once(position, range, reading.inlined.get(&nest.id)) {
+            if runs_once(self.file, (position, range), reading.inlined.get(&nest.id)) {
                 return None;
             }
             closed.push(range);
         }
         let is_inside = |touched: &Range| closed.iter().any(|nest| nest.contains(*touched));
         touched.iter().all(is_inside).then_some(array)
-    }
-
-    /// Whether a nest, or a function that is a part of it, has a loop that runs once even if its condition does not hold: then the
-    /// source reads what the nest as it was read does not.
-    fn runs_once(&self, position: usize, range: Range, inlined: Option<&Vec<String>>) -> bool {
-        let names = inlined.into_iter().flatten();
-        let parts = names.filter_map(|name| Some((&self.file.function(name)?.1.body, None)));
-        let mut found = false;
-        for (body, within) in parts.chain([(&self.file.functions[position].body, Some(range))]) {
-            body.walk(&mut |s| {
-                let is_within = within.is_none_or(|range| range.contains(s.range));
-                found |= is_within
-                    && match &s.kind {
-                        StmtKind::DoWhile { .. } => true,
-                        StmtKind::For(f) => f.runs_first,
-                        _ => false,
-                    };
-            });
-        }
-        found
     }
 
     /// The functions that are parts of nests with the variable.
@@ -207,4 +299,24 @@ impl<'a> Touches<'a> {
         });
         nests.flatten().map(String::as_str).collect()
     }
+}
+
+/// Whether a nest, or a function that is a part of it, has a loop that runs once even if its condition does not hold: then the
+/// source reads what the nest as it was read does not.
+fn runs_once(file: &File, (position, range): (usize, Range), inlined: Option<&Vec<String>>) -> bool {
+    let names = inlined.into_iter().flatten();
+    let parts = names.filter_map(|name| Some((&file.function(name)?.1.body, None)));
+    let mut found = false;
+    for (body, within) in parts.chain([(&file.functions[position].body, Some(range))]) {
+        body.walk(&mut |s| {
+            let is_within = within.is_none_or(|range| range.contains(s.range));
+            found |= is_within
+                && match &s.kind {
+                    StmtKind::DoWhile { .. } => true,
+                    StmtKind::For(f) => f.runs_first,
+                    _ => false,
+                };
+        });
+    }
+    found
 }

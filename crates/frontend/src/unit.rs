@@ -9,6 +9,7 @@ use crate::convert;
 use crate::cuts::{self, Cut};
 use crate::directives::{Directives, switches_openacc_on, switches_openmp_on};
 use crate::elsewhere::{self, OtherSource};
+use crate::groups;
 use crate::included::{self, Included, Owned, SourceFile};
 use crate::layout::{Extent, Layout};
 use crate::lexer::tokens;
@@ -18,7 +19,7 @@ use crate::preprocess::{Preprocessed, preprocess, preprocess_plain, survey};
 use crate::refusal::{Refusal, in_words};
 use crate::regions::{Found, Regions};
 use crate::scopes::Scopes;
-use crate::scratch::{Reading, find_scratch};
+use crate::scratch::{Reading, find_own_scratch, find_scratch};
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_binding::{Binding, Bound, OwnText};
 use oxeye_ir::{NestId, Program, Span};
@@ -40,6 +41,8 @@ pub struct ReadOptions {
     pub no_alias: bool,
     /// Loops that are no nests, but control around those inside them: first bytes of their spans.
     pub opened: Vec<usize>,
+    /// Neighbouring loops that are one nest: from the first byte of the span of one to the last byte of that of another.
+    pub group: Option<Span>,
     /// Keep sums in the order of the source also where a `reduction` clause leaves it open.
     pub keeps_order: bool,
     /// The folder below which files that the file includes are the user's own, so that their loops are nests as well; `None`
@@ -58,6 +61,7 @@ impl Default for ReadOptions {
             function: None,
             no_alias: false,
             opened: Vec::new(),
+            group: None,
             keeps_order: false,
             owned: None,
             closed: BTreeSet::new(),
@@ -99,6 +103,8 @@ pub struct Function {
     pub program: Program,
     /// How they meet the function.
     pub binding: Binding,
+    /// Neighbouring nests that may be one together, with what stands between them.
+    pub groups: Vec<Vec<NestId>>,
     /// Names of the functions that are inlined in a nest, for nests that have any.
     pub inlined: BTreeMap<NestId, Vec<String>>,
     /// Those of them that stand in other files, each with the file: what is made of the nest holds them as they are now.
@@ -111,6 +117,17 @@ pub struct Function {
     pub never_called: BTreeMap<NestId, Vec<Span>>,
     /// The whole definition in the user's file.
     pub span: Span,
+}
+
+impl Function {
+    /// The places of the groups that its neighbouring nests may be: from the first byte of the first nest to the last byte of the last.
+    pub fn group_spans(&self) -> impl Iterator<Item = Span> {
+        let span = |id: &NestId| self.program.nests.get(id)?.span;
+        self.groups.iter().filter_map(move |nests| {
+            let (first, last) = (span(nests.first()?)?, span(nests.last()?)?);
+            Some(Span { end: last.end, ..first })
+        })
+    }
 }
 
 /// Reads a C file.
@@ -148,9 +165,9 @@ fn read_text(
     check_machine(&preprocessed)?;
     elsewhere::take_in(&mut preprocessed, &options.compiler, &options.args, &options.others);
     let no_parse = || FrontendError::Parse { path: path.to_owned() };
-    let file = convert::parse(&preprocessed).ok_or_else(no_parse)?;
+    let mut file = convert::parse(&preprocessed).ok_or_else(no_parse)?;
     let is_own = |f: &ast::Function| preprocessed.origin(f.range.start).0;
-    let places = Places::new(&preprocessed, &layout);
+    let mut places = Places::new(&preprocessed, &layout);
     let directives = Directives::of(&preprocessed.pragmas, switches_openacc_on(&options.args));
     let (cuts, own) = match inserted {
         Some((cuts, own)) => (cuts, own),
@@ -165,6 +182,9 @@ fn read_text(
             }
         }
     };
+    if let (Some(group), Some(function)) = (options.group, &options.function) {
+        groups::join(&mut file, (function, group), &mut places, (&directives, &preprocessed.text));
+    }
     let cuts = cuts.into_iter().filter_map(|cut| cut.moved(|at| included.at(0, at))).collect();
     let mut unit = Unit {
         path: path.to_owned(),
@@ -283,6 +303,7 @@ impl Text<'_> {
         if !has_hidden_calls(preprocessed, source) {
             find_scratch((file, &pointers, directives), &changed_globals, &mut readings);
         }
+        find_own_scratch(file, &mut readings);
         let cuts = &unit.cuts;
         unit.diagnostics.retain(|d| d.span.is_none_or(|span| !cuts.iter().any(|cut| cut.is_own(span))));
     }
@@ -423,7 +444,7 @@ impl Reader<'_> {
             self.report(Severity::Warning, message, None, function.range, Some(name), None);
             return;
         };
-        let (Bound { program, binding }, Found { inlined, own_texts, ranges, refused }) =
+        let (Bound { program, binding }, Found { inlined, own_texts, ranges, groups, refused }) =
             Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
             let line_of = |at: usize| self.preprocessed.origin(at).1;
@@ -442,6 +463,7 @@ impl Reader<'_> {
                 name,
                 program,
                 binding,
+                groups,
                 inlined,
                 elsewhere,
                 own_texts,

@@ -133,6 +133,8 @@ pub struct Place {
     pub inside: Vec<usize>,
     /// The nests around it that were opened, outermost first.
     pub within: Vec<OpenedNest>,
+    /// How many nests behind it are one with it, if it is a group.
+    pub joined: usize,
 }
 
 /// A nest that is taken as control around nests of its own.
@@ -324,12 +326,15 @@ impl Workpiece {
 
     /// The nests that are tuned in the order in which they have their turns, with the share of the program's time that is theirs:
     /// those without nests inside first, and of these, those with most of the time; nests around others come behind them, and
-    /// what those inside take is not theirs.
+    /// what those inside take is not theirs, unless they are groups: what is won there lies between those inside.
     pub(crate) fn turns(&self) -> Vec<(usize, f64)> {
         let tuned = self.by_weight();
         let is_tuned: BTreeSet<usize> = tuned.iter().map(|(idx, _)| *idx).collect();
         let inside = |idx: usize| self.nests[idx].place.inside.iter().filter(|k| is_tuned.contains(k));
         let own = |(idx, weight): (usize, f64)| {
+            if self.nests[idx].place.joined > 0 {
+                return (idx, weight);
+            }
             let is_outermost =
                 |k: &&usize| !inside(idx).any(|other| self.nests[*other].place.inside.contains(*k));
             let taken: f64 =
@@ -551,9 +556,18 @@ impl Place {
         unit.included.line(self.span.line).line
     }
 
-    /// `function:line`.
+    /// `function:line`, and the last line of a group.
     pub(crate) fn name(&self, unit: &Unit) -> String {
-        format!("{}:{}", unit.functions[self.function_idx].name, unit.included.line(self.span.line))
+        let name = format!("{}:{}", unit.functions[self.function_idx].name, unit.included.line(self.span.line));
+        match self.joined {
+            0 => name,
+            _ => format!("{name}-{}", unit.included.line(self.last_line(unit)).line),
+        }
+    }
+
+    /// Its last line in the text of the unit.
+    fn last_line(&self, unit: &Unit) -> u32 {
+        self.span.line + self.text(unit).lines().count().saturating_sub(1) as u32
     }
 
     /// The nest as the generator of replay and capture programs takes it.
@@ -605,7 +619,7 @@ mod tests {
         let nest = |(share, inside): &(f64, &[usize])| {
             let (nest_id, span) = (NestId(0), Span { start: 0, end: 0, line: 1 });
             let inside = inside.to_vec();
-            let place = Place { function_idx: 0, nest_id, ordinal: 0, span, inside, within: Vec::new() };
+            let place = Place { function_idx: 0, nest_id, ordinal: 0, span, inside, within: Vec::new(), joined: 0 };
             let mut nest = TunedNest::new(place, Vec::new());
             nest.calls.share = Some(*share);
             nest

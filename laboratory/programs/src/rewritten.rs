@@ -26,6 +26,8 @@ const MOST_OPENED: usize = 2;
 /// reached through their pointers.
 const OPENED: f64 = 0.2;
 const UNEVEN: f64 = 0.5;
+/// In a hundred groups: those that are one nest, or a part of which is.
+const GROUPED: f64 = 0.5;
 /// How often the text for a nest is for one value of a size.
 const KNOWN: f64 = 0.2;
 /// How often a nest is a function of its own, for instructions that not all processors have.
@@ -40,7 +42,8 @@ pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u6
     let mut rng = Rng::new(seed, 1000 + version);
     let threads = *rng.pick(&[1, 2, 2, 3]);
     let tests = Rng::new(seed, 2000 + version);
-    let mut drawing = Drawing { unit, options, policy, rng, tests, nests: Vec::new() };
+    let groups = Rng::new(seed, 3000 + version);
+    let mut drawing = Drawing { unit, options, policy, rng, tests, groups, nests: Vec::new() };
     for function in &unit.functions {
         let nests: Vec<NestId> = function.program.nests.keys().copied().collect();
         drawing.of_function(function, &nests, &mut Vec::new(), &mut Vec::new());
@@ -67,7 +70,18 @@ struct Drawing<'u> {
     rng: Rng,
     /// For what is tested before a nest.
     tests: Rng,
+    /// For which neighbours are one nest.
+    groups: Rng,
     nests: Vec<NestRecipe>,
+}
+
+/// A nest of a function that was read for it.
+struct Chosen<'f> {
+    function: &'f Function,
+    id: NestId,
+    /// Its number in the function, and how many behind it are one with it.
+    ordinal: usize,
+    joined: usize,
 }
 
 impl Drawing<'_> {
@@ -79,8 +93,16 @@ impl Drawing<'_> {
         within: &mut Vec<usize>,
         opened: &mut Vec<Span>,
     ) {
+        let mut n_grouped = 0;
         for (ordinal, id) in nests.iter().enumerate() {
             let Some(span) = function.program.nests[id].span else { continue };
+            if ordinal < n_grouped {
+                continue;
+            }
+            if let Some(joined) = self.group(function, nests, ordinal, (within, opened)) {
+                n_grouped = ordinal + 1 + joined;
+                continue;
+            }
             if within.len() < MOST_OPENED && self.rng.chance(OPENED) {
                 opened.push(span);
                 within.push(ordinal);
@@ -94,32 +116,63 @@ impl Drawing<'_> {
                     continue;
                 }
             }
-            let (program, mut binding) = (&function.program, function.binding.clone());
-            let uneven = self.uneven(program, &mut binding, *id);
-            let Some((name, recipe)) = legal_recipe(program, &program.nests[id], self.policy, &mut self.rng)
-            else {
-                continue;
-            };
-            let known = self.known(program, &program.nests[id]);
-            let isa = self.tests.chance(WIDE).then(|| "avx2".to_owned());
-            // With vectors of its own a nest may also stay as it is written.
-            let own_text = isa.is_some() && known.is_empty() && self.tests.chance(OWN_TEXT);
-            let recipe = if own_text { Recipe::default() } else { recipe };
-            self.nests.push(NestRecipe {
-                isa,
-                function: function.name.clone(),
-                within: within.clone(),
-                ordinal,
-                line: span.line,
-                name,
-                threads: None,
-                guard: None,
-                known,
-                own_text,
-                uneven,
-                recipe: recipe.into(),
-            });
+            self.draw(&Chosen { function, id: *id, ordinal, joined: 0 }, within);
         }
+    }
+
+    /// Makes one nest of this one and some behind it, if they may be a group. How many behind it that are.
+    fn group(
+        &mut self,
+        function: &Function,
+        nests: &[NestId],
+        ordinal: usize,
+        (within, opened): (&[usize], &[Span]),
+    ) -> Option<usize> {
+        let first = nests.get(ordinal)?;
+        let neighbours = function.groups.iter().find_map(|group| {
+            let at = group.iter().position(|id| id == first)?;
+            (at + 1 < group.len()).then(|| &group[at + 1..])
+        })?;
+        if !self.groups.chance(GROUPED) {
+            return None;
+        }
+        let last = self.groups.pick(neighbours);
+        let joined = nests.iter().position(|id| id == last)?.checked_sub(ordinal)?;
+        let span = |id: &NestId| function.program.nests[id].span;
+        let group = Span { end: span(last)?.end, ..span(first)? };
+        let read = self.unit.group(self.options, &function.name, opened, group).ok().flatten()?;
+        let id = *read.nests.first()?;
+        let n_before = self.nests.len();
+        self.draw(&Chosen { function: &read.function, id, ordinal, joined }, within);
+        (self.nests.len() > n_before).then_some(joined)
+    }
+
+    fn draw(&mut self, chosen: &Chosen<'_>, within: &[usize]) {
+        let Chosen { function, id, ordinal, joined } = *chosen;
+        let (program, mut binding) = (&function.program, function.binding.clone());
+        let uneven = self.uneven(program, &mut binding, id);
+        let nest = &program.nests[&id];
+        let Some((name, recipe)) = legal_recipe(program, nest, self.policy, &mut self.rng) else { return };
+        let known = self.known(program, nest);
+        let isa = self.tests.chance(WIDE).then(|| "avx2".to_owned());
+        // With vectors of its own a nest may also stay as it is written.
+        let own_text = isa.is_some() && known.is_empty() && self.tests.chance(OWN_TEXT);
+        let recipe = if own_text { Recipe::default() } else { recipe };
+        self.nests.push(NestRecipe {
+            isa,
+            function: function.name.clone(),
+            within: within.to_vec(),
+            ordinal,
+            joined,
+            line: nest.span.map_or(0, |span| span.line),
+            name,
+            threads: None,
+            guard: None,
+            known,
+            own_text,
+            uneven,
+            recipe: recipe.into(),
+        });
     }
 
     /// A value for a size of the nest, which it may have in some runs.

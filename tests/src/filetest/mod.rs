@@ -105,6 +105,7 @@ fn run(input: &str) -> Result<String, String> {
     let case = Case { words, steps: steps.collect(), text: input, body };
     match name {
         "read" => source::read(&case),
+        "group" => source::group(&case),
         "render" => nest::render(&case),
         "apply" => nest::apply_steps(&case),
         "suggest" => nest::suggestions(&case),

@@ -7,6 +7,7 @@ use crate::ast::{self, ExprKind, For, Range, Scalar, Stmt, StmtKind, Type, VarId
 use crate::context::Context;
 use crate::context::Team;
 use crate::flow::is_address_taken;
+use crate::groups::runs_on;
 use crate::lower::{Lowerer, header};
 use crate::prove::Facts;
 use crate::refusal::Refusal;
@@ -19,15 +20,31 @@ impl<'a> Regions<'a> {
     pub(super) fn block(&mut self, body: &'a [Stmt], facts: &Facts, out: &mut Vec<Piece>) {
         let mut facts = facts.clone();
         let mut at = 0;
+        let mut neighbours = Vec::new();
         while at < body.len() {
             if let Some(rotation) = rotation_at(self.cx.file, &body[at..]) {
                 at += rotation.n_statements();
                 out.push(Piece::Turn(rotation.pointers));
+                self.end_group(&mut neighbours);
             } else {
-                self.stmt(&body[at], &facts, out);
-                self.forget(&body[at], &mut facts);
+                let s = &body[at];
+                self.stmt(s, &facts, out);
+                self.forget(s, &mut facts);
+                match self.ranges.iter().find(|(_, range)| **range == s.range) {
+                    Some((id, _)) => neighbours.push(*id),
+                    None if !runs_on(s) => self.end_group(&mut neighbours),
+                    None => {}
+                }
                 at += 1;
             }
+        }
+        self.end_group(&mut neighbours);
+    }
+
+    fn end_group(&mut self, neighbours: &mut Vec<NestId>) {
+        let neighbours = std::mem::take(neighbours);
+        if neighbours.len() > 1 {
+            self.groups.push(neighbours);
         }
     }
 
@@ -146,7 +163,7 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// Makes a nest of a block of loops that a macro expands to, or leaves it as it is. Whether it is one.
+    /// Makes a nest of a block of loops that a macro expands to, or of a group, or leaves it as it is. Whether it is one.
     fn made_block(&mut self, s: &'a Stmt, body: &'a [Stmt], facts: &Facts, out: &mut Vec<Piece>) -> bool {
         let is_tried = s.contains_for()
             && self.places.has_loop(s.range)

@@ -75,6 +75,8 @@ pub(crate) struct Regions<'a> {
     in_lanes: bool,
     uniform: Uniformity<'a>,
     ranges: BTreeMap<NestId, Range>,
+    /// Nests that may be one together with what stands between them.
+    groups: Vec<Vec<NestId>>,
     /// Loops that a directive collapses with one around them that is not a nest.
     collapsed: Vec<Range>,
     /// Whether the nest that was tried last has symbols for integers in memory.
@@ -90,6 +92,8 @@ pub(crate) struct Found {
     pub(crate) own_texts: BTreeMap<NestId, OwnText>,
     /// The place of each nest in the preprocessed text.
     pub(crate) ranges: BTreeMap<NestId, Range>,
+    /// Nests that may be one together with what stands between them.
+    pub(crate) groups: Vec<Vec<NestId>>,
     pub(crate) refused: Vec<Refused>,
 }
 
@@ -111,6 +115,7 @@ impl<'a> Regions<'a> {
             in_lanes: false,
             uniform: Uniformity::default(),
             ranges: BTreeMap::new(),
+            groups: Vec::new(),
             collapsed: Vec::new(),
             has_read_ahead: false,
             has_split: false,
@@ -149,10 +154,10 @@ impl<'a> Regions<'a> {
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
-        let Regions { state, inlined, own_texts, ranges, refused, .. } = regions;
+        let Regions { state, inlined, own_texts, ranges, groups, refused, .. } = regions;
         (
             Bound { program: state.program, binding: state.binding },
-            Found { inlined, own_texts, ranges, refused },
+            Found { inlined, own_texts, ranges, groups, refused },
         )
     }
 

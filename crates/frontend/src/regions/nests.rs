@@ -33,7 +33,7 @@ struct Found<'a> {
 pub(super) enum Whole<'a> {
     /// One loop.
     Loop(&'a For),
-    /// Several, which a macro expands to.
+    /// Several: those that a macro expands to, or a group.
     Block(&'a [Stmt]),
 }
 
@@ -78,6 +78,9 @@ impl<'a> Regions<'a> {
         };
         let is_together = self.is_run_together(s);
         self.cx.check_pragmas(self.cx.function, s, is_together)?;
+        if self.places.is_joined(s.range) {
+            self.check_group(s, head)?;
+        }
         let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
         let is_of_team = self.is_shared_by_team(s) || is_together && !makes_team;
         let team = self.team.or(Some(Team { region: None })).filter(|_| is_of_team);
@@ -262,6 +265,22 @@ impl<'a> Regions<'a> {
             self.inlined.insert(id, names.collect());
         }
         Ok(id)
+    }
+
+    /// Refuses a group some loops of which a team of threads shares that is there already.
+    fn check_group(&self, s: &Stmt, head: Range) -> Lowered<()> {
+        if !self.cx.is_threaded {
+            return Ok(());
+        }
+        let is_shared = |s: &Stmt| {
+            self.cx.constructs(s).any(|c| c.is_shared) && !self.cx.constructs(s).any(|c| c.is_parallel)
+        };
+        let mut is_any = self.team.is_some();
+        s.walk(&mut |s| is_any |= is_shared(s));
+        match is_any {
+            true => Err(Refusal::new(head, "threads that are there already run these loops one by one")),
+            false => Ok(()),
+        }
     }
 
     /// Removes stores to variables that are no longer read, since their reads were replaced by their values.
@@ -483,7 +502,10 @@ impl<'a> Regions<'a> {
         if !self.cx.is_threaded || self.cx.keeps_order {
             return Vec::new();
         }
-        let clauses: Vec<&(String, String)> = self.cx.constructs(s).flat_map(|c| &c.reduced).collect();
+        let clauses: Vec<&(String, String)> = match (self.places.is_joined(s.range), &s.kind) {
+            (true, StmtKind::Block(loops)) => self.reduced_by_all(loops),
+            _ => self.cx.constructs(s).flat_map(|c| &c.reduced).collect(),
+        };
         let stmts = nest.stmts();
         let is_left_open = |id: &ArrayId| {
             let Some(var) = state.vars.get(id) else { return false };
@@ -512,6 +534,23 @@ impl<'a> Regions<'a> {
         written.dedup();
         written.retain(is_left_open);
         written
+    }
+
+    /// What the directives above those loops of a group say that change it.
+    fn reduced_by_all(&self, loops: &[Stmt]) -> Vec<&'a (String, String)> {
+        let clauses = |s: &Stmt| self.cx.constructs(s).flat_map(|c| &c.reduced);
+        let changes = |s: &&Stmt, name: &str| {
+            let scan = Scan::of(self.cx.file, s);
+            scan.written.iter().chain(&scan.stored).any(|v| self.cx.file.var(*v).name == name)
+        };
+        let mut found: Vec<&(String, String)> = loops.iter().flat_map(clauses).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|clause| {
+            let mut changing = loops.iter().filter(|s| changes(s, &clause.0));
+            changing.all(|s| clauses(s).any(|own| own == *clause))
+        });
+        found
     }
 
     /// Records which rows behind pointers the nest uses.

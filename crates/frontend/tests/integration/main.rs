@@ -21,6 +21,7 @@ mod evolutions;
 mod fixed;
 mod flat_rows;
 mod from_one;
+mod groups;
 mod handles;
 mod headers;
 mod included;

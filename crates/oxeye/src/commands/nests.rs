@@ -168,6 +168,7 @@ impl NestFile {
                 function: function.name.clone(),
                 ordinal: place.ordinal,
                 within: Vec::new(),
+                joined: 0,
                 line: nest.span.map_or(0, |span| span.line),
                 name: "my own".into(),
                 threads: None,

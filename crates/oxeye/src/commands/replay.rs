@@ -8,7 +8,7 @@ use crate::workshop::OPENMP_FLAG;
 use crate::written::{ChangedFile, by_itself, changed_files};
 use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{Isa, SizeGuard};
-use oxeye_frontend::{FrontendError, Function, ReadOptions, Unit, read_c};
+use oxeye_frontend::{FrontendError, Function, Opened, ReadOptions, Unit, read_c};
 use oxeye_ir::{Nest, NestId, Span};
 use oxeye_transform::{Policy, PreparedNest, Recipe};
 use std::borrow::Cow;
@@ -36,6 +36,14 @@ pub enum Misfit {
         /// The function.
         function: String,
         /// First line of the nest.
+        line: u32,
+    },
+    /// The recipe is for several nests as one.
+    #[error("in function `{function}`, the loop at line {line} and those behind it cannot be read as one nest")]
+    NoGroup {
+        /// The function.
+        function: String,
+        /// First line of the first nest.
         line: u32,
     },
     /// The file cannot be read again with the nest opened.
@@ -240,7 +248,16 @@ fn find<'u>(
         (function, nests) = (Cow::Owned(inside.function), inside.nests);
     }
     let (nest, span) = nth(&function, &nests, wanted.ordinal)?;
-    Ok((function, nest, span))
+    if wanted.joined == 0 {
+        return Ok((function, nest, span));
+    }
+    let (_, last) = nth(&function, &nests, wanted.ordinal.saturating_add(wanted.joined))?;
+    let group = Span { end: last.end, ..span };
+    let Some(Opened { function, nests }) = unit.group(reading, name, &opened, group)? else {
+        return Err(Misfit::NoGroup { function: name.clone(), line: span.line });
+    };
+    let (nest, span) = nth(&function, &nests, 0)?;
+    Ok((Cow::Owned(function), nest, span))
 }
 
 fn nth(function: &Function, nests: &[NestId], ordinal: usize) -> Result<(NestId, Span), Misfit> {

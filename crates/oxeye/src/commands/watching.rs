@@ -240,7 +240,7 @@ fn places(unit: &Unit) -> Vec<Place> {
         for (ordinal, nest) in function.program.nests.values().enumerate() {
             let Some(span) = nest.span else { continue };
             let (inside, within) = (Vec::new(), Vec::new());
-            found.push(Place { function_idx, nest_id: nest.id, ordinal, span, inside, within });
+            found.push(Place { function_idx, nest_id: nest.id, ordinal, span, inside, within, joined: 0 });
         }
     }
     found.sort_by_key(|place| place.span.start);

@@ -53,6 +53,9 @@ pub struct NestRecipe {
     /// The nests around it that are taken as control around nests of their own, outermost first, each by its ordinal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub within: Vec<usize>,
+    /// How many nests behind it are one with it, if it is a group.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub joined: usize,
     /// Its first line when the recipe was found; for people.
     pub line: u32,
     /// Name of the recipe.
@@ -124,6 +127,10 @@ impl Guard {
     }
 }
 
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 impl RecipeFile {
     /// The file as JSON text with a final newline.
     ///
@@ -156,6 +163,7 @@ mod tests {
                 function: "f".into(),
                 ordinal: 1,
                 within: vec![0, 2],
+                joined: 1,
                 line: 7,
                 name: "mine".into(),
                 threads: Some(1),

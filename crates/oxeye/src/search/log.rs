@@ -91,6 +91,9 @@ pub(crate) struct NestName {
     /// The nests around it that are taken as control, outermost first, each by its ordinal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) within: Vec<usize>,
+    /// How many nests behind it are one with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) joined: Option<usize>,
     /// How large it is, where logs are kept for calls of other sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) size: Option<u64>,
@@ -272,6 +275,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
             function: nest.function.clone(),
             ordinal: nest.ordinal,
             within: nest.within.clone(),
+            joined: nest.joined.unwrap_or(0),
             line: *at,
             name: tried.name.clone(),
             threads: nest.threads,

@@ -224,6 +224,7 @@ impl NestSearch<'_> {
             ordinal: nest.place.ordinal,
             threads: nest.is_single().then_some(1),
             within: nest.place.within.iter().map(|nest| nest.ordinal).collect(),
+            joined: Some(nest.place.joined).filter(|joined| *joined > 0),
             size: None,
             uneven: nest.place.uneven_rows(self.unit),
         }

@@ -141,6 +141,7 @@ fn nest_name() -> NestName {
         ordinal: 0,
         threads: None,
         within: Vec::new(),
+        joined: None,
         size: None,
         uneven: Vec::new(),
     }

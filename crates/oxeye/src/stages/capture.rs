@@ -205,6 +205,43 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
     Ok(Workpiece { unit, program: Some(program), coverage, stacks, nests })
 }
 
+/// Until when nests that the file hides are looked for; `None` if there is no program, or not the time to run it once more.
+pub(super) fn time_to_look(session: &Session<'_>, workpiece: &Workpiece, end: Instant) -> Option<Instant> {
+    let program = workpiece.program.as_ref()?;
+    // Building and running the program once more must leave as much time for trying something.
+    let needed = Duration::from_secs_f64(1.0 + session.workshop.build_seconds() + 2.0 * program.seconds);
+    let left = end.saturating_duration_since(Instant::now()).checked_sub(2 * needed)?;
+    Some(Instant::now() + (session.options.budget / PART_TO_LOOK).min(left))
+}
+
+/// Adds nests of functions that were read again, and runs the program once more to observe them. Returns their numbers.
+///
+/// # Errors
+/// As [`capture_more`].
+pub(super) fn add_nests(
+    session: &Session<'_>,
+    workpiece: &mut Workpiece,
+    found: Vec<(Function, Vec<Place>)>,
+) -> Result<Vec<usize>, Error> {
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    session.enter(Phase::Capturing)?;
+    let first = workpiece.nests.len();
+    for (function, places) in found {
+        let function_idx = workpiece.unit.functions.len();
+        workpiece.unit.functions.push(function);
+        for place in places {
+            let nest = nest_at(&workpiece.unit, Place { function_idx, ..place }, session.threads);
+            workpiece.nests.push(nest);
+        }
+    }
+    find_inside(&workpiece.unit, &mut workpiece.nests);
+    let new: Vec<usize> = (first..workpiece.nests.len()).collect();
+    capture_more(session, workpiece, &new)?;
+    Ok(new)
+}
+
 /// Runs the program once more to observe these nests.
 ///
 /// # Errors
@@ -292,6 +329,9 @@ fn expect_files(watched: &WatchedFiles, exit: Exit) -> Result<(), Error> {
     let left = Left { stdout: Vec::new(), files: watched.take()? };
     Ok(watched.expect_all(&left, exit)?)
 }
+
+/// The part of the budget in which nests that the file hides are looked for.
+const PART_TO_LOOK: u32 = 8;
 
 /// Most memory for compiling a program that observes itself.
 const MOST_COMPILER_BYTES: u64 = 1 << 30;
@@ -390,6 +430,7 @@ fn nests_of(unit: &Unit, threads: u32) -> Vec<TunedNest> {
                 span,
                 inside: Vec::new(),
                 within: Vec::new(),
+                joined: 0,
             };
             found.push(nest_at(unit, place, threads));
         }
@@ -427,7 +468,10 @@ pub(super) fn find_inside(unit: &Unit, nests: &mut [TunedNest]) {
             let span = nest.place.span;
             let is_inside = |k: &usize| {
                 let other = &nests[*k];
-                let is_loop_of_it = span.start < other.place.span.start && other.place.span.end <= span.end;
+                let inner = other.place.span;
+                let is_loop_of_it = span.start <= inner.start
+                    && inner.end <= span.end
+                    && (inner.start, inner.end) != (span.start, span.end);
                 is_loop_of_it || inlined.is_some_and(|inlined| inlined.contains(names(other)))
             };
             (0..nests.len()).filter(is_inside).collect()

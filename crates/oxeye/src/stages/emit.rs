@@ -572,6 +572,7 @@ pub(crate) fn recipe_of(workpiece: &Workpiece, idx: usize, trial: &Trial) -> Nes
         function: workpiece.unit.functions[nest.place.function_idx].name.clone(),
         ordinal: nest.place.ordinal,
         within: nest.place.within.iter().map(|nest| nest.ordinal).collect(),
+        joined: nest.place.joined,
         line: nest.place.span.line,
         name: trial.schedule.name.clone(),
         threads: (nest.is_single() || trial.is_alone).then_some(1),

@@ -10,6 +10,7 @@ mod coverage;
 mod directives;
 mod emit;
 mod good_part;
+mod group;
 mod html;
 mod kept;
 pub(crate) mod measure;

@@ -1,25 +1,23 @@
 //! Behind stages 3 and 4: a nest of which no other schedule is known, or none that gains much, hides the loops inside it. They
 //! become nests of their own, and the program is run once more to see what they are called with.
 
-use super::capture::{capture_more, find_inside, nest_at};
+use super::capture::{add_nests, capture_more, find_inside, nest_at, time_to_look};
+use super::group::{Joined, group_nests, joined};
 use super::propose::{Proposed, has_schedules, proposal};
 use super::read::reading;
 use crate::nest::{OpenedNest, Place, Standing, TunedNest, Workpiece, remark};
-use crate::request::{Error, Phase};
+use crate::request::Error;
 use crate::schedule::Trial;
 use crate::session::Session;
 use oxeye_frontend::{Function, Unit};
 use oxeye_ir::NestId;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Nests with a lower share of the program's time are not opened.
 const LEAST_SHARE_TO_OPEN: f64 = 0.03;
 
 /// Nests are opened so deep.
 const MOST_LEVELS: usize = 5;
-
-/// The part of the budget in which nests inside are looked for.
-const PART_TO_LOOK: u32 = 8;
 
 /// Nests inside those of which no other schedule could be proved legal, with the schedules to try.
 ///
@@ -29,6 +27,7 @@ pub fn open(session: &Session<'_>, proposed: Proposed) -> Result<Proposed, Error
     let mut workpiece = proposed.workpiece;
     let end = session.end_of_trials();
     open_nests(session, &mut workpiece, |nest| !nest.trials.iter().any(Trial::is_ready), end)?;
+    group_nests(session, &mut workpiece, 0, end)?;
     Ok(Proposed { workpiece })
 }
 
@@ -43,7 +42,6 @@ pub(super) fn open_nests(
     is_closed: impl Fn(&TunedNest) -> bool,
     end: Instant,
 ) -> Result<Vec<usize>, Error> {
-    let Some(program) = &workpiece.program else { return Ok(Vec::new()) };
     let is_wanted = |nest: &TunedNest| {
         nest.standing == Standing::Tuned
             && nest.calls.share.is_some_and(|share| share >= LEAST_SHARE_TO_OPEN)
@@ -51,13 +49,8 @@ pub(super) fn open_nests(
     };
     let chosen: Vec<usize> =
         (0..workpiece.nests.len()).filter(|idx| is_wanted(&workpiece.nests[*idx])).collect();
-    // Building and running the program once more must leave as much time for trying something.
-    let needed = Duration::from_secs_f64(1.0 + session.workshop.build_seconds() + 2.0 * program.seconds);
-    let left = end.saturating_duration_since(Instant::now());
-    if chosen.is_empty() || left < 2 * needed {
-        return Ok(Vec::new());
-    }
-    let until = Instant::now() + (session.options.budget / PART_TO_LOOK).min(left - 2 * needed);
+    let until = time_to_look(session, workpiece, end);
+    let Some(until) = until.filter(|_| !chosen.is_empty()) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for idx in &chosen {
         session.check_cancelled()?;
@@ -65,22 +58,8 @@ pub(super) fn open_nests(
         Inside { session, unit: &workpiece.unit, threads: nest.threads(session), until }
             .find(&nest.place, &mut found);
     }
-    if found.is_empty() {
-        return Ok(Vec::new());
-    }
-    session.enter(Phase::Capturing)?;
-    let first = workpiece.nests.len();
-    for (function, places) in found {
-        let function_idx = workpiece.unit.functions.len();
-        workpiece.unit.functions.push(function);
-        for place in places {
-            let nest = nest_at(&workpiece.unit, Place { function_idx, ..place }, session.threads);
-            workpiece.nests.push(nest);
-        }
-    }
-    find_inside(&workpiece.unit, &mut workpiece.nests);
-    let new: Vec<usize> = (first..workpiece.nests.len()).collect();
-    capture_more(session, workpiece, &new)?;
+    let new = add_nests(session, workpiece, found)?;
+    let Some(first) = new.first().copied() else { return Ok(new) };
     let Workpiece { unit, nests, .. } = workpiece;
     for idx in chosen {
         let is_won = nests[idx].winner.is_some();
@@ -99,10 +78,12 @@ pub(super) fn open_nests(
     Ok(tuned)
 }
 
-/// A nest inside others, by the function that has them and their ordinals, outermost first; the last is its own.
+/// A nest inside others, by the function that has them and their ordinals, outermost first; the last is its own. So many behind it
+/// are one with it.
 pub(crate) struct InsideNest<'a> {
     pub(crate) function: &'a str,
     pub(crate) ordinals: Vec<usize>,
+    pub(crate) joined: usize,
 }
 
 /// Adds nests inside others to a file, as far as they are there, with what they are called with.
@@ -126,9 +107,20 @@ pub(crate) fn open_inside(
         else {
             continue;
         };
+        let place =
+            Place { function_idx: 0, nest_id, ordinal: *own, span, inside: Vec::new(), within, joined: 0 };
+        let found = match inside.joined {
+            0 => Some((function, place)),
+            n => {
+                let last = nests.get(own.saturating_add(n)).and_then(|id| function.program.nests[id].span);
+                let of = (&workpiece.unit, function.name.as_str());
+                last.and_then(|last| joined(session, of, &Joined { first: &place, last, n }))
+            }
+        };
+        let Some((function, place)) = found else { continue };
         let function_idx = workpiece.unit.functions.len();
         workpiece.unit.functions.push(function);
-        let place = Place { function_idx, nest_id, ordinal: *own, span, inside: Vec::new(), within };
+        let place = Place { function_idx, ..place };
         let nest = nest_at(&workpiece.unit, place, session.threads);
         workpiece.nests.push(nest);
     }
@@ -207,7 +199,7 @@ impl Inside<'_> {
             let nest = &unit.functions[0].program.nests[&nest_id];
             let Some(span) = nest.span else { continue };
             let place =
-                Place { function_idx: 0, nest_id, ordinal, span, inside: Vec::new(), within: within.clone() };
+                Place { function_idx: 0, nest_id, ordinal, span, inside: Vec::new(), within: within.clone(), joined: 0 };
             if has_schedules(self.session, &unit, &place, threads) {
                 kept.push(place);
             } else if nest.loops().len() > 1 {

@@ -215,7 +215,9 @@ impl Proposed {
             let Workpiece { unit, nests, .. } = &mut self.workpiece;
             let is_meant = |nest: &TunedNest| {
                 let (function, _, _) = nest.place.of(unit);
-                function == own.function && nest.place.ordinal == own.ordinal && nest.place.within.is_empty()
+                let place = &nest.place;
+                let is_plain = place.within.is_empty() && place.joined == 0;
+                function == own.function && place.ordinal == own.ordinal && is_plain
             };
             let Some(nest_idx) = nests.iter().position(is_meant) else {
                 return Err(Error::Input(format!(

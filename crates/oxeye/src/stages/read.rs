@@ -42,6 +42,7 @@ pub(crate) fn read_options(options: &Options) -> ReadOptions {
         function: options.function.clone(),
         no_alias: options.no_alias,
         opened: Vec::new(),
+        group: None,
         keeps_order: options.fp == FpPolicy::Strict,
         owned: Some(match &options.project {
             Some(project) => project.owned.clone(),

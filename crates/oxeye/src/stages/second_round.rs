@@ -2,6 +2,7 @@
 //! that gain nothing, or little, the loops inside may.
 
 use super::capture::LEAST_SHARE;
+use super::group::group_nests;
 use super::measure::{Measured, measure_nest, take_turns};
 use super::open::open_nests;
 use super::propose::proposal;
@@ -26,7 +27,9 @@ pub fn second_round(session: &Session<'_>, measured: Measured) -> Result<Measure
         Unchanged::of(nest).is_some_and(|why| reasons.contains(&why))
             || nest.winner().is_some_and(|(_, timing)| timing.speedup < LITTLE_GAIN)
     };
+    let n_functions = workpiece.unit.functions.len();
     let mut opened = open_nests(session, &mut workpiece, gains_little, end)?;
+    opened.extend(group_nests(session, &mut workpiece, n_functions, end)?);
     let weight = |nests: &[TunedNest], idx: usize| nests[idx].calls.share.unwrap_or(0.0);
     opened.sort_by(|a, b| weight(&workpiece.nests, *b).total_cmp(&weight(&workpiece.nests, *a)));
     let order: Vec<(usize, f64)> = opened.iter().map(|idx| (*idx, weight(&workpiece.nests, *idx))).collect();

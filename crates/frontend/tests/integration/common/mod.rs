@@ -91,6 +91,38 @@ pub(crate) fn same_output_by(
     same_output_of(&unit, n_nests, sizes, (compiler, flags));
 }
 
+/// As [`same_output`], with the groups of all functions but `main` as nests; `n_groups` is how many there are.
+pub(crate) fn same_output_of_groups(program: &str, n_groups: usize, sizes: &[&str]) {
+    same_output_of(&grouped(program), n_groups, sizes, ("gcc", SANITIZERS));
+}
+
+/// As [`replays_agree`], with the groups of the functions.
+pub(crate) fn replays_of_groups_agree(program: &str, functions: &[&str]) {
+    replays_of_unit_agree(&grouped(program), functions, &[]);
+}
+
+/// A program in which the first group of each function but `main` is its only nest.
+fn grouped(program: &str) -> Unit {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.c");
+    std::fs::write(&path, format!("#include <stdio.h>\n#include <stdlib.h>\n{program}")).expect("a file");
+    let options = ReadOptions::default();
+    let mut unit = read_c(&path, &options).expect("can be read");
+    let functions = std::mem::take(&mut unit.functions);
+    for function in functions {
+        let group = function.group_spans().next().filter(|_| function.name != "main");
+        let Some(group) = group else {
+            unit.functions.push(function);
+            continue;
+        };
+        let read = unit.group(&options, &function.name, &[], group).expect("can be read").expect("a group");
+        let mut function = read.function;
+        function.program.nests.retain(|id, _| read.nests.contains(id));
+        unit.functions.push(function);
+    }
+    unit
+}
+
 /// Counts, in the rendered program, how often original text ran: `expect(n)` ends the program if that is not `n` times.
 const COUNT: &str = "#include <stdio.h>
 #include <stdlib.h>

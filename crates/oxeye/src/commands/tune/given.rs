@@ -56,10 +56,11 @@ pub(super) fn measure_given(
     let inside: Vec<InsideNest<'_>> = recipes
         .nests
         .iter()
-        .filter(|wanted| !wanted.within.is_empty())
+        .filter(|wanted| !wanted.within.is_empty() || wanted.joined > 0)
         .map(|wanted| InsideNest {
             function: &wanted.function,
             ordinals: wanted.within.iter().copied().chain([wanted.ordinal]).collect(),
+            joined: wanted.joined,
         })
         .collect();
     let workpiece = &mut captured.workpiece;
@@ -92,6 +93,7 @@ fn given(
         let within = nest.place.within.iter().map(|outer| outer.ordinal);
         nest.place.of(unit).0 == wanted.function
             && nest.place.ordinal == wanted.ordinal
+            && nest.place.joined == wanted.joined
             && within.eq(wanted.within.iter().copied())
     };
     let idx = nests.iter().position(is_it).ok_or("the loop is no longer there, or no longer read")?;

@@ -178,6 +178,7 @@ impl<'a> Reader<'a> {
             function: None,
             no_alias: file.recipes.no_alias,
             opened: Vec::new(),
+            group: None,
             keeps_order: file.recipes.keeps_order,
             owned: Some(root.to_owned()),
             closed: Default::default(),

@@ -1,0 +1,107 @@
+//! Groups: neighbouring loops that are one nest with several roots, since one hands the other what it has stored.
+//!
+//! [`runs_on`] says which statements may stand between such loops; [`join`] makes one statement of a group before the function is
+//! read, so that it is lowered, and has a place in the file, like any other nest.
+
+use crate::ast::{File, Function, Range, Stmt, StmtKind};
+use crate::directives::Directives;
+use crate::places::Places;
+use oxeye_ir::Span;
+use std::collections::BTreeSet;
+
+/// Whether loops before and behind a statement may be one nest together with it.
+pub(crate) fn runs_on(s: &Stmt) -> bool {
+    let mut does = true;
+    s.walk(&mut |s| {
+        does &= matches!(
+            s.kind,
+            StmtKind::Empty
+                | StmtKind::Expr(_)
+                | StmtKind::Declare(_)
+                | StmtKind::Block(_)
+                | StmtKind::If { .. }
+                | StmtKind::For(_)
+        );
+    });
+    does
+}
+
+/// Makes a block of the statements from the loop at which a span of the user's file begins to the one at which it ends, in the
+/// function of this name. Whether there are such.
+pub(crate) fn join(
+    file: &mut File,
+    (function, group): (&str, Span),
+    places: &mut Places<'_>,
+    (directives, text): (&Directives, &str),
+) -> bool {
+    let place = |s: &Stmt| places.of_loop(s.range, directives.above(text, s.range.start));
+    let is_first = |s: &Stmt| place(s).is_some_and(|span| span.start == group.start && span.end < group.end);
+    let is_last = |s: &Stmt| place(s).is_some_and(|span| span.start > group.start && span.end == group.end);
+    let Some(position) = file.functions.iter().position(|f| f.name == function) else { return false };
+    let Some(found) = Members::find(&file.functions[position].body, &is_first, &is_last) else { return false };
+    if is_needed_behind(&file.functions[position], &found) {
+        return false;
+    }
+    let Members { first, last } = found;
+    places.join(first, last);
+    put_together(&mut file.functions[position].body, &Members { first, last });
+    true
+}
+
+/// The first and the last of the loops of a group.
+struct Members {
+    first: Range,
+    last: Range,
+}
+
+impl Members {
+    fn find(s: &Stmt, is_first: &dyn Fn(&Stmt) -> bool, is_last: &dyn Fn(&Stmt) -> bool) -> Option<Self> {
+        let mut found = None;
+        s.walk(&mut |s| {
+            let StmtKind::Block(body) = &s.kind else { return };
+            let Some(first) = body.iter().position(is_first) else { return };
+            let Some(last) = body[first..].iter().position(is_last) else { return };
+            let statements = &body[first..=first + last];
+            if statements.iter().all(runs_on) {
+                found = Some(Members { first: body[first].range, last: body[first + last].range });
+            }
+        });
+        found
+    }
+
+    fn whole(&self) -> Range {
+        Range { start: self.first.start, end: self.last.end }
+    }
+}
+
+/// Whether statements behind a group use a variable that it declares: what stands in its place does not.
+fn is_needed_behind(function: &Function, members: &Members) -> bool {
+    let mut declared = BTreeSet::new();
+    function.body.walk(&mut |s| {
+        if let StmtKind::Declare(variables) = &s.kind
+            && members.whole().contains(s.range)
+        {
+            declared.extend(variables.iter().map(|d| d.var));
+        }
+    });
+    let mut is_needed = false;
+    function.body.walk_exprs(&mut |e| {
+        let is_behind = e.range.start >= members.last.end;
+        is_needed |= is_behind && e.as_var().is_some_and(|var| declared.contains(&var));
+    });
+    is_needed
+}
+
+fn put_together(s: &mut Stmt, members: &Members) {
+    if let StmtKind::Block(body) = &mut s.kind
+        && let Some(first) = body.iter().position(|s| s.range == members.first)
+        && let Some(last) = body.iter().position(|s| s.range == members.last)
+    {
+        let statements = body.drain(first..=last).collect();
+        body.insert(first, Stmt { kind: StmtKind::Block(statements), range: members.whole() });
+        return;
+    }
+    for child in s.children_mut() {
+        put_together(child, members);
+    }
+}

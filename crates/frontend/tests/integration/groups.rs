@@ -1,0 +1,127 @@
+//! Groups: neighbouring loops that are one nest.
+
+use crate::common::{read, replays_of_groups_agree, same_output_of_groups, SIZES};
+use oxeye_frontend::{ReadOptions, Unit, read_c};
+
+/// First and last lines of the groups of a function.
+fn lines(unit: &Unit, function: &str) -> Vec<(u32, u32)> {
+    let function = unit.functions.iter().find(|f| f.name == function).expect("has nests");
+    let end = |at: usize| 1 + unit.source[..at].matches('\n').count() as u32;
+    function.group_spans().map(|span| (span.line, end(span.end))).collect()
+}
+
+#[test]
+fn neighbours_are_groups_until_something_else_comes() {
+    let source = "#include <stdio.h>
+static int *swap_a, *swap_b;
+void f(int n, double *restrict a, double *restrict b, double *restrict c, int k)
+{
+    for (int i = 0; i < n; i++)
+        a[i] = i;
+    double s = 0;
+    for (int i = 0; i < n; i++)
+        s += a[i];
+    if (s > 1)
+        s = 1;
+    for (int i = 0; i < n; i++)
+        b[i] = a[i] * s;
+    while (k > 0)
+        k /= 2;
+    for (int i = 0; i < n; i++)
+        c[i] = b[i];
+    if (k)
+        return;
+    for (int i = 0; i < n; i++)
+        b[i] = c[i];
+    for (int t = 0; t < n; t++) {
+        printf(\"%d\\n\", t);
+        for (int i = 0; i < n; i++)
+            a[i] += 1;
+        for (int i = 0; i < n; i++)
+            b[i] += a[i];
+    }
+}
+";
+    let unit = read(source);
+    assert_eq!(lines(&unit, "f"), [(5, 13), (24, 27)]);
+}
+
+const PIPELINE: &str = "
+static double in[64][64], out[64][64], last;
+static void pipeline(int n, double weight)
+{
+    static double rows[64][64];
+    double *columns = malloc(64 * 64 * sizeof *columns), sum = 0;
+    if (!columns)
+        return;
+    for (int i = 0; i < n; i++)
+        for (int j = 1; j < n - 1; j++)
+            rows[i][j] = in[i][j - 1] + weight * in[i][j] + in[i][j + 1];
+    int m = n;
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < n - 1; j++)
+            columns[i * 64 + j] = rows[i - 1][j] + weight * rows[i][j] + rows[i + 1][j];
+    for (int i = 1; i < m - 1; i++)
+        for (int j = 1; j < n - 1; j++)
+            sum += columns[i * 64 + j];
+    if (sum > 0)
+        sum = 1 / sum;
+    for (int i = 1; i < n - 1; i++) {
+        for (int j = 1; j < n - 1; j++)
+            out[i][j] = columns[i * 64 + j] * sum;
+        last = out[i][n / 2];
+    }
+    free(columns);
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++)
+            in[i][j] = (i * 7 + j * 3) % 11;
+    for (int t = 0; t < 3; t++)
+        pipeline(n, 0.5 + t);
+    double sum = 0;
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++)
+            sum += out[i][j] * (i + 2 * j);
+    printf(\"%.6f %.6f\\n\", sum, last);
+    return 0;
+}
+";
+
+#[test]
+fn a_group_does_what_its_loops_do() {
+    same_output_of_groups(PIPELINE, 1, SIZES);
+    replays_of_groups_agree(PIPELINE, &["pipeline"]);
+}
+
+#[test]
+fn what_only_a_group_uses_is_dead_behind_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.c");
+    let live = |text: &str| {
+        let source = format!("#include <stdio.h>\n#include <stdlib.h>\n{text}");
+        std::fs::write(&path, source).expect("a file");
+        let options = ReadOptions::default();
+        let unit = read_c(&path, &options).expect("can be read");
+        let function = unit.functions.iter().find(|f| f.name == "pipeline").expect("has nests");
+        let group = function.group_spans().next().expect("a group");
+        let read = unit.group(&options, "pipeline", &[], group).expect("read").expect("a group");
+        let program = &read.function.program;
+        let names = |id: &oxeye_ir::ArrayId| program.array(*id).name.clone();
+        program.nests[&read.nests[0]].live_out.iter().map(names).collect::<Vec<_>>()
+    };
+    assert_eq!(live(PIPELINE), [] as [String; 0]);
+    // Others read it, or it is read before it is written.
+    for (from, to, kept) in [
+        ("free(columns);", "printf(\"%g\\n\", columns[70]); free(columns);", "columns"),
+        ("free(columns);", "in[0][0] += rows[3][3]; free(columns);", "rows"),
+        ("int i = 0; i < n; i++)\n        for (int j = 1; j < n - 1", "int i = 1; i < n; i++)\n        for (int j = 1; j < n - 1", "rows"),
+        ("columns = malloc(64 * 64 * sizeof *columns), sum", "columns = out[0], sum", "columns"),
+        ("if (!columns)", "static double *known; known = columns; if (!columns)", "columns"),
+    ] {
+        assert!(PIPELINE.contains(from), "{from}");
+        assert_eq!(live(&PIPELINE.replacen(from, to, 1)), [kept], "{to}");
+    }
+}
