@@ -56,22 +56,29 @@ pub(crate) fn find_scratch(
     }
 }
 
-/// Takes static arrays of functions, and blocks that these allocate, for dead behind nests that start anew with them, if nothing else
-/// in the function looks at them.
-pub(crate) fn find_own_scratch(file: &File, readings: &mut [Reading<'_>]) {
+/// Takes static arrays of functions, and blocks that these or their callers allocate, for dead behind nests that start anew with
+/// them, if nothing else looks at them. All calls are known of functions of the file's own, and of others if it `is_whole`: a program
+/// by itself.
+pub(crate) fn find_own_scratch(
+    (file, pointers): (&File, &Pointers<'_>),
+    is_whole: bool,
+    readings: &mut [Reading<'_>],
+) {
     for reading in readings.iter_mut() {
         let function = &file.functions[reading.position];
         if function.problem.is_some() || has_unread(function) {
             continue;
         }
         let dead: Vec<(NestId, ArrayId)> = {
-            let own = OwnScratch { file, function, reading };
+            let is_known = (function.is_static || is_whole) && !pointers.escapes_function(&function.name);
+            let own = OwnScratch { file, function, reading, is_known };
             let nests = reading.program.nests.values();
-            let kept = nests.flat_map(|nest| nest.live_out.iter().map(|id| (nest.id, *id)));
+            let kept = nests.flat_map(|nest| nest.arrays().into_iter().map(|id| (nest.id, id)));
             kept.filter(|(nest, id)| own.is_dead_behind(*nest, *id)).collect()
         };
         for (nest, id) in dead {
             reading.program.nests[&nest].live_out.retain(|live| *live != id);
+            reading.program.arrays[&id].storage = Storage::Local;
         }
     }
 }
@@ -81,52 +88,95 @@ struct OwnScratch<'a> {
     file: &'a File,
     function: &'a Function,
     reading: &'a Reading<'a>,
+    /// Whether all its calls are.
+    is_known: bool,
 }
 
 impl OwnScratch<'_> {
     fn is_dead_behind(&self, nest: NestId, id: ArrayId) -> bool {
-        let Self { file, function, reading } = self;
+        let Self { file, function, reading, is_known } = self;
         let program = &*reading.program;
         let (array, nest) = (program.array(id), &program.nests[&nest]);
         let is_it = |var: &VarId| {
             let variable = file.var(*var);
-            variable.function == Some(reading.position)
-                && variable.name == array.name
-                && matches!(variable.kind, VarKind::Local { .. })
+            variable.function == Some(reading.position) && variable.name == array.name
         };
         let mut vars = (0..file.vars.len() as u32).map(VarId).filter(is_it);
         let (Some(var), None) = (vars.next(), vars.next()) else { return false };
-        let is_own = match &file.var(var).ty {
-            Type::Array { .. } => !is_array_kept(file, function, var),
-            Type::Pointer { .. } => file.var(var).kind == VarKind::Local { is_static: false },
+        let variable = file.var(var);
+        let is_other_name = |(a, b): (&ArrayId, &ArrayId)| *a == id || *b == id;
+        let is_apart = || !program.may_alias.iter().any(|(a, b)| is_other_name((a, b)));
+        let is_own = match (&variable.ty, variable.kind) {
+            (Type::Array { .. }, VarKind::Local { .. }) => {
+                array.storage == Storage::Local && is_apart() && !is_array_kept(file, function, var)
+            }
+            (Type::Pointer { .. }, VarKind::Local { is_static: false }) => {
+                array.storage == Storage::Local && is_apart()
+            }
+            // A block of its own overlaps with nothing.
+            (Type::Pointer { .. }, VarKind::Param(position)) => *is_known && self.is_lent(position),
             _ => false,
         };
-        let is_other_name = |(a, b): &(ArrayId, ArrayId)| *a == id || *b == id;
         let Some(range) = reading.ranges.get(&nest.id) else { return false };
+        let is_other_shape = || program.reshapes.iter().any(|(a, b)| is_other_name((a, b)));
         is_own
-            && array.storage == Storage::Local
             && !program.has_team(nest.id)
-            && !program.reshapes.iter().any(|(a, b)| is_other_name(&(*a, *b)))
-            && !program.may_alias.iter().any(is_other_name)
+            && !is_other_shape()
             && !runs_once(file, (reading.position, *range), reading.inlined.get(&nest.id))
             && covering_loops(program, nest, id).is_some()
-            && !is_used_elsewhere(&function.body, *range, var)
+            && !is_used_elsewhere(&function.body, *range, (var, None))
+    }
+
+    /// Whether all callers pass a block of their own there, with which they do nothing else.
+    fn is_lent(&self, position: usize) -> bool {
+        let name = self.function.name.as_str();
+        let (mut n_calls, mut is_own) = (0, true);
+        for (caller, function) in self.file.functions.iter().enumerate() {
+            function.body.walk_exprs(&mut |e| {
+                let Some(args) = called(e, &[name]) else { return };
+                n_calls += 1;
+                let var = args.get(position).and_then(|arg| arg.uncast().as_var());
+                is_own &= var.is_some_and(|var| {
+                    let variable = self.file.var(var);
+                    let is_block = matches!(
+                        (&variable.ty, variable.kind),
+                        (Type::Pointer { .. } | Type::Array { .. }, VarKind::Local { is_static: false })
+                    );
+                    let nowhere = Range { start: usize::MAX, end: usize::MAX };
+                    is_block
+                        && variable.function == Some(caller)
+                        && function.problem.is_none()
+                        && !has_unread(function)
+                        && !is_used_elsewhere(&function.body, nowhere, (var, Some((name, position))))
+                });
+            });
+        }
+        is_own && n_calls > 0
     }
 }
 
 /// Functions that give memory in which nothing is yet.
 const ALLOCATING: [&str; 3] = ["malloc", "calloc", "aligned_alloc"];
 
-/// Whether a function does anything with a variable outside of a nest but allocate and free the block to which it leads, and ask
-/// whether there is one.
-fn is_used_elsewhere(body: &Stmt, nest: Range, var: VarId) -> bool {
-    fn called<'e>(e: &'e Expr, names: &[&str]) -> Option<&'e [Expr]> {
-        let ExprKind::Call(callee, args) = &e.uncast().kind else { return None };
-        matches!(&callee.kind, ExprKind::Name(name) if names.contains(&name.as_str())).then_some(args)
-    }
+/// The arguments of a call of one of these functions.
+fn called<'e>(e: &'e Expr, names: &[&str]) -> Option<&'e [Expr]> {
+    let ExprKind::Call(callee, args) = &e.uncast().kind else { return None };
+    matches!(&callee.kind, ExprKind::Name(name) if names.contains(&name.as_str())).then_some(args)
+}
+
+/// A variable, and the function to which, and the position at which, it is passed.
+type Lent<'a> = (VarId, Option<(&'a str, usize)>);
+
+/// Whether a function does anything with a variable outside of a nest but allocate and free the block to which it leads, ask whether
+/// there is one, and pass it on there.
+fn is_used_elsewhere(body: &Stmt, nest: Range, var: Lent<'_>) -> bool {
     /// Whether an expression of which only its truth counts, if so, uses the variable.
-    fn uses(e: &Expr, var: VarId, is_truth: bool) -> bool {
-        let is_it = |e: &Expr| e.uncast().as_var() == Some(var);
+    fn uses(e: &Expr, var: Lent<'_>, is_truth: bool) -> bool {
+        let is_it = |e: &Expr| e.uncast().as_var() == Some(var.0);
+        let passed = var.1.and_then(|(name, position)| Some((called(e, &[name])?, position)));
+        if let Some((args, position)) = passed {
+            return args.iter().enumerate().any(|(k, arg)| !(k == position && is_it(arg)) && uses(arg, var, false));
+        }
         match &e.kind {
             ExprKind::Var(_) => is_it(e) && !is_truth,
             ExprKind::SizeofExpr(_) => false,
@@ -155,7 +205,7 @@ fn is_used_elsewhere(body: &Stmt, nest: Range, var: VarId) -> bool {
         }
         found |= match &s.kind {
             StmtKind::Declare(declared) => declared.iter().any(|d| match &d.init {
-                Some(init) if d.var == var && called(init, &ALLOCATING).is_none() => {
+                Some(init) if d.var == var.0 && called(init, &ALLOCATING).is_none() => {
                     !matches!(init.kind, ExprKind::List(_)) && constant(init.uncast()) != Some(0)
                 }
                 Some(init) => uses(init, var, false),

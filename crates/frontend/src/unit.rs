@@ -303,7 +303,8 @@ impl Text<'_> {
         if !has_hidden_calls(preprocessed, source) {
             find_scratch((file, &pointers, directives), &changed_globals, &mut readings);
         }
-        find_own_scratch(file, &mut readings);
+        let is_whole = unit.has_main && options.others.is_empty();
+        find_own_scratch((file, &pointers), is_whole, &mut readings);
         let cuts = &unit.cuts;
         unit.diagnostics.retain(|d| d.span.is_none_or(|span| !cuts.iter().any(|cut| cut.is_own(span))));
     }

@@ -2,6 +2,7 @@
 
 use crate::common::{read, replays_of_groups_agree, same_output_of_groups, SIZES};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
+use oxeye_ir::Storage;
 
 /// First and last lines of the groups of a function.
 fn lines(unit: &Unit, function: &str) -> Vec<(u32, u32)> {
@@ -96,11 +97,32 @@ fn a_group_does_what_its_loops_do() {
     replays_of_groups_agree(PIPELINE, &["pipeline"]);
 }
 
+/// A group whose scratch comes from the caller.
+const PASSED: &str = "
+static double in[99], out[99];
+static void pipeline(int n, double *restrict scratch)
+{
+    for (int i = 0; i < n; i++)
+        scratch[i] = in[i] * in[i];
+    for (int i = 1; i < n; i++)
+        out[i] = scratch[i] - scratch[i - 1];
+}
+int main(int argc, char **argv)
+{
+    double *block = malloc(99 * sizeof(double));
+    for (int t = 0; t < atoi(argv[1]); t++)
+        pipeline(50 + t, block);
+    printf(\"%g\\n\", out[7]);
+    free(block);
+    return 0;
+}
+";
+
 #[test]
 fn what_only_a_group_uses_is_dead_behind_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.c");
-    let live = |text: &str| {
+    let read = |text: &str| {
         let source = format!("#include <stdio.h>\n#include <stdlib.h>\n{text}");
         std::fs::write(&path, source).expect("a file");
         let options = ReadOptions::default();
@@ -108,9 +130,19 @@ fn what_only_a_group_uses_is_dead_behind_it() {
         let function = unit.functions.iter().find(|f| f.name == "pipeline").expect("has nests");
         let group = function.group_spans().next().expect("a group");
         let read = unit.group(&options, "pipeline", &[], group).expect("read").expect("a group");
-        let program = &read.function.program;
-        let names = |id: &oxeye_ir::ArrayId| program.array(*id).name.clone();
-        program.nests[&read.nests[0]].live_out.iter().map(names).collect::<Vec<_>>()
+        let program = read.function.program;
+        let nest = program.nests[&read.nests[0]].clone();
+        (program, nest)
+    };
+    let live = |text: &str| -> Vec<String> {
+        let (program, nest) = read(text);
+        nest.live_out.iter().map(|id| program.array(*id).name.clone()).collect()
+    };
+    let scratch = |text: &str| -> Vec<String> {
+        let (program, nest) = read(text);
+        let mut used: Vec<_> = nest.arrays().into_iter().map(|id| program.array(id).clone()).collect();
+        used.retain(|a| a.storage == Storage::Local && !a.shape.is_empty() && !nest.live_out.contains(&a.id));
+        used.into_iter().map(|a| a.name).collect()
     };
     assert_eq!(live(PIPELINE), [] as [String; 0]);
     // Others read it, or it is read before it is written.
@@ -123,5 +155,18 @@ fn what_only_a_group_uses_is_dead_behind_it() {
     ] {
         assert!(PIPELINE.contains(from), "{from}");
         assert_eq!(live(&PIPELINE.replacen(from, to, 1)), [kept], "{to}");
+    }
+    assert_eq!(scratch(PASSED), ["scratch"]);
+    for (from, to) in [
+        ("free(block)", "printf(\"%g\\n\", block[3]), free(block)"),
+        ("malloc(99 * sizeof(double))", "in"),
+        ("block);\n    printf", "block + 1);\n    printf"),
+        ("for (int t", "in[3] = block[4]; for (int t"),
+        ("for (int i = 0; i < n; i++)\n        scratch", "for (int i = 1; i < n; i++)\n        scratch"),
+        ("out[i] = scratch[i] - scratch[i - 1];", "out[i] = scratch[i] - scratch[i - 1];\n    in[0] = scratch[0];"),
+        ("int main", "void (*known)(int, double *restrict) = pipeline;\nint main"),
+    ] {
+        assert!(PASSED.contains(from), "{from}");
+        assert_eq!(scratch(&PASSED.replacen(from, to, 1)), [] as [String; 0], "{to}");
     }
 }
