@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// With fewer samples nothing is said.
 const LEAST_SAMPLES: usize = 20;
 
-/// A line of the user's file, or of one that it includes.
+/// A line of the user's file, or of one that it includes; or the lines of several loops that are taken as one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct LineReport {
     /// The included file, as seen from the folder of the user's.
@@ -17,26 +17,32 @@ pub struct LineReport {
     pub file: Option<String>,
     /// From 1.
     pub line: u32,
+    /// The last line of several loops.
+    #[serde(rename = "last_line", skip_serializing_if = "Option::is_none")]
+    pub last: Option<u32>,
 }
 
 impl LineReport {
     /// A line of the text that a file was read as.
     pub(crate) fn of(included: &Included, line: u32) -> Self {
         let found = included.line(line);
-        Self { file: found.file.map(|file| file.name.clone()), line: found.line }
+        Self { file: found.file.map(|file| file.name.clone()), line: found.line, last: None }
     }
 }
 
 impl From<u32> for LineReport {
     fn from(line: u32) -> Self {
-        Self { file: None, line }
+        Self { line, ..Self::default() }
     }
 }
 
 impl std::fmt::Display for LineReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.file {
-            Some(file) => write!(f, "{file}:{}", self.line),
+        if let Some(file) = &self.file {
+            write!(f, "{file}:")?;
+        }
+        match self.last {
+            Some(last) => write!(f, "{}-{last}", self.line),
             None => self.line.fmt(f),
         }
     }

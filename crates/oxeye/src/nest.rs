@@ -1,7 +1,7 @@
 //! A file and its nests on their way through the stages: everything that is known of a nest is in one place, and every
 //! stage adds to it.
 
-use crate::coverage::{Coverage, Stacks};
+use crate::coverage::{Coverage, LineReport, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
 use crate::mix::CallClass;
@@ -558,16 +558,14 @@ impl Place {
 
     /// `function:line`, and the last line of a group.
     pub(crate) fn name(&self, unit: &Unit) -> String {
-        let name = format!("{}:{}", unit.functions[self.function_idx].name, unit.included.line(self.span.line));
-        match self.joined {
-            0 => name,
-            _ => format!("{name}-{}", unit.included.line(self.last_line(unit)).line),
-        }
+        format!("{}:{}", unit.functions[self.function_idx].name, self.lines(unit))
     }
 
-    /// Its last line in the text of the unit.
-    fn last_line(&self, unit: &Unit) -> u32 {
-        self.span.line + self.text(unit).lines().count().saturating_sub(1) as u32
+    /// Its line, or those of a group, in its file.
+    pub(crate) fn lines(&self, unit: &Unit) -> LineReport {
+        let last_line = self.span.line + self.text(unit).lines().count().saturating_sub(1) as u32;
+        let last = (self.joined > 0).then(|| unit.included.line(last_line).line);
+        LineReport { last, ..LineReport::of(&unit.included, self.span.line) }
     }
 
     /// The nest as the generator of replay and capture programs takes it.

@@ -7,6 +7,7 @@ mod dace;
 mod debug_builds;
 mod directives;
 mod edited;
+mod groups;
 mod hostile;
 mod includes;
 mod normal_forms;

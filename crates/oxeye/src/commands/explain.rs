@@ -325,7 +325,7 @@ fn explanation(
     NestExplanation {
         id,
         function: function.to_owned(),
-        line: LineReport::of(&unit.included, nest.place.span.line),
+        line: nest.place.lines(unit),
         share: nest.calls.share,
         nest: described.map(|described| described_nest(described, ceilings)),
         donors: advice.map(donors).unwrap_or_default(),

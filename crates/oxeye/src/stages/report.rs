@@ -258,12 +258,12 @@ pub struct DiagnosticReport {
 impl DiagnosticReport {
     /// The line concerned.
     pub fn place(&self) -> Option<LineReport> {
-        Some(LineReport { file: self.file.clone(), line: self.line? })
+        Some(LineReport { file: self.file.clone(), ..LineReport::from(self.line?) })
     }
 
     /// The first line of the loop that stays as it is because of this.
     pub fn loop_place(&self) -> Option<LineReport> {
-        Some(LineReport { file: self.file.clone(), line: self.loop_line? })
+        Some(LineReport { file: self.file.clone(), ..LineReport::from(self.loop_line?) })
     }
 }
 
@@ -456,7 +456,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
     NestReport {
         id: idx,
         function: function.to_owned(),
-        line: LineReport::of(&emitted.workpiece.unit.included, nest.place.span.line),
+        line: nest.place.lines(&emitted.workpiece.unit),
         share: nest.calls.share,
         within: emitted.workpiece.around(idx),
         invocations: nest.calls.invocations,

@@ -1,0 +1,108 @@
+//! Groups: neighbouring loops that are one nest.
+
+use oxeye_tests::{Playground, recipe_file};
+use serde_json::{Value, json};
+
+/// Three sweeps, each of which reads what the one before has stored, with a scalar between them, in a function that also has other
+/// loops, one of them around such a group.
+const PROGRAM: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#ifndef N
+#define N 300
+#endif
+static double u[N][N], rows[N][N], out[N][N];
+static double sweep(int n, int m, double weight)
+{
+    double sum = 0;
+    for (int t = 0; t < 2; t++) {
+        for (int i = 0; i < n; i++)
+            for (int j = 1; j < m - 1; j++)
+                rows[i][j] = u[i][j - 1] + weight * u[i][j] + u[i][j + 1];
+        weight *= 0.5;
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < m - 1; j++)
+                out[i][j] = rows[i - 1][j] + weight * rows[i][j] + rows[i + 1][j];
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < m - 1; j++)
+                sum += out[i][j] * t;
+    }
+    for (int i = 0; i < n; i++)
+        u[i][0] = out[i][1];
+    for (int i = 0; i < n; i++)
+        u[i][0] += rows[i][1];
+    return sum;
+}
+int main(void)
+{
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            u[i][j] = (i * 7 + j * 5) % 13 / 16.0;
+    double sum = 0;
+    for (int k = 0; k < 40; k++)
+        sum += sweep(N - k % 3, N, 0.25);
+    double all = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            all += out[i][j] * (1 + (i + j) % 3) + u[i][j];
+    printf("%.12g %.12g\n", sum, all);
+    return 0;
+}
+"#;
+
+fn replayed(playground: &Playground, nests: &[Value]) -> Result<String, String> {
+    let mut recipes: Value = serde_json::from_str(&recipe_file(&[])).expect("JSON");
+    recipes["nests"] = json!(nests);
+    playground.write("r.json", &recipes.to_string());
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    if ran.code == Some(0) { Ok(playground.read("out.c")) } else { Err(ran.stderr) }
+}
+
+fn nest(ordinal: usize, within: &[usize], joined: usize, recipe: &Value) -> Value {
+    json!({ "function": "sweep", "ordinal": ordinal, "within": within, "joined": joined, "line": 1, "name": "by hand",
+        "recipe": recipe })
+}
+
+/// The file does what the original does, with and without OpenMP, also under the sanitizers.
+fn agrees(playground: &Playground, file: &str) {
+    let script = format!(
+        "for n in 300 1 2 3 31; do f=\"-O1 -w -DN=$n -fsanitize=address,undefined -fno-sanitize-recover=all\"
+         gcc $f prog.c -o prog.exe && gcc $f {file} -o one.exe && gcc $f -fopenmp {file} -o out.exe || exit 1
+         ./prog.exe > a && ./one.exe > b && OMP_NUM_THREADS=3 ./out.exe > c && cmp a b && cmp a c || exit 1; done"
+    );
+    let ran = playground.shell(&script);
+    assert_eq!(ran.code, Some(0), "{}{}\n{}", ran.stdout, ran.stderr, playground.read(file));
+}
+
+#[test]
+fn recipes_of_groups_are_replayed() {
+    let playground = Playground::with("prog.c", PROGRAM);
+    // The second sweep one row behind the first, and the third with it.
+    let shifted = json!([
+        { "step": "fuse", "first": 0, "second": 2, "shift": 1 },
+        { "step": "parallelize", "at": 4, "distribution": "Static" },
+    ]);
+    let last = json!([{ "step": "fuse", "first": 0, "second": 1, "shift": 0 }]);
+    let tuned = replayed(&playground, &[nest(0, &[0], 2, &shifted), nest(1, &[], 1, &last)]);
+    let tuned = tuned.unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(tuned.matches("weight *= 0.5").count(), 1 + PROGRAM.matches("weight *= 0.5").count(), "{tuned}");
+    agrees(&playground, "out.c");
+    // Not shifted, it would read rows that do not exist yet.
+    let unshifted = json!([{ "step": "fuse", "first": 0, "second": 2, "shift": 0 }]);
+    let refused = replayed(&playground, &[nest(0, &[0], 2, &unshifted)]).expect_err("illegal");
+    assert!(refused.contains("rows"), "{refused}");
+    // There are only so many.
+    let refused = replayed(&playground, &[nest(1, &[], 2, &last)]).expect_err("no group");
+    assert!(refused.contains("3 loop nests"), "{refused}");
+}
+
+#[test]
+fn groups_are_tuned_and_reported() {
+    let playground = Playground::with("prog.c", PROGRAM);
+    let ran = playground.run("optimize prog.c -o out.c --json report.json --budget 40s --threads 2 -- gcc -O2");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("report.json")).expect("JSON");
+    let nests = report["nests"].as_array().expect("nests");
+    let groups: Vec<&Value> = nests.iter().filter(|nest| nest["last_line"].is_u64()).collect();
+    assert!(groups.iter().any(|group| group["line"] == 11 && group["last_line"] == 20), "{nests:#?}");
+    agrees(&playground, "out.c");
+}
