@@ -3,7 +3,7 @@
 use crate::bound_constraints;
 use crate::omega::{System, implies_eq, implies_ge};
 use oxeye_ir::{
-    Access, Affine, ArrayId, BoundTerm, Constraint, LoopId, Nest, Node, Program, Relation, Update, Var,
+    Access, Affine, ArrayId, Constraint, LoopId, Nest, Node, Program, Relation, Stmt, Update, Var,
 };
 
 /// Whether every integer point of `context` satisfies `constraint`.
@@ -37,29 +37,30 @@ pub fn implies(context: &[Constraint], constraint: &Constraint) -> bool {
 
 /// The loops around all accesses of the array, if all its accesses are in statements.
 pub fn common_loops(nest: &Nest, id: ArrayId) -> Option<Vec<LoopId>> {
+    let mut is_plain = true;
+    nest.visit(&mut |_, node| {
+        let in_indices = |s: &Stmt| s.target.indices.iter().any(|i| i.reads().iter().any(|a| a.array == id));
+        is_plain &= match node {
+            Node::Stmt(s) => !in_indices(s),
+            _ => node.own_accesses().iter().all(|(a, _)| a.array != id),
+        };
+    });
+    loops_around(nest, id).filter(|_| is_plain)
+}
+
+/// The loops around all accesses of the array; `None` if there are no accesses.
+pub fn loops_around(nest: &Nest, id: ArrayId) -> Option<Vec<LoopId>> {
     let mut common: Option<Vec<LoopId>> = None;
-    let mut plain = true;
-    nest.visit(&mut |path, node| match node {
-        Node::Stmt(s) => {
-            if s.target.array == id || s.value.reads().iter().any(|a| a.array == id) {
-                let own: Vec<LoopId> = path.iter().map(|l| l.id).collect();
-                common = Some(match common.take() {
-                    None => own,
-                    Some(c) => c.iter().zip(&own).take_while(|(a, b)| a == b).map(|(a, _)| *a).collect(),
-                });
-            }
-            plain &= !s.target.indices.iter().any(|i| i.reads().iter().any(|a| a.array == id));
-        }
-        Node::If { condition, .. } => plain &= !condition.reads().iter().any(|a| a.array == id),
-        Node::Loop(l) => {
-            for term in l.lower.0.iter().chain(&l.upper.0) {
-                if let BoundTerm::Data(e) = term {
-                    plain &= !e.reads().iter().any(|a| a.array == id);
-                }
-            }
+    nest.visit(&mut |path, node| {
+        if node.own_accesses().iter().any(|(a, _)| a.array == id) {
+            let own: Vec<LoopId> = path.iter().map(|l| l.id).collect();
+            common = Some(match common.take() {
+                None => own,
+                Some(c) => c.iter().zip(&own).take_while(|(a, b)| a == b).map(|(a, _)| *a).collect(),
+            });
         }
     });
-    common.filter(|_| plain)
+    common
 }
 
 /// The fewest loops, from the outermost on, in an iteration of which every read of the array is preceded by a write of the same
@@ -94,6 +95,14 @@ fn places(nest: &Nest, id: ArrayId) -> Option<Vec<(Place, Access, bool, bool)>> 
         for (k, node) in nodes.iter().enumerate() {
             let mut inner = walk.clone();
             inner.positions.push(k);
+            let place = || Place {
+                loops: walk.loops.clone(),
+                positions: inner.positions.clone(),
+                domain: walk.domain.clone(),
+            };
+            for (read, _) in node.own_accesses().into_iter().filter(|(a, w)| !w && a.array == id) {
+                found.push((place(), read.clone(), false, walk.guarded));
+            }
             match node {
                 Node::Loop(l) => {
                     inner.loops.push(l.id);
@@ -110,23 +119,11 @@ fn places(nest: &Nest, id: ArrayId) -> Option<Vec<(Place, Access, bool, bool)>> 
                     inner.positions.push(usize::MAX);
                     go(otherwise, &inner, id, found)?;
                 }
-                Node::Stmt(s) => {
-                    let place = || Place {
-                        loops: inner.loops.clone(),
-                        positions: inner.positions.clone(),
-                        domain: inner.domain.clone(),
-                    };
-                    for read in s.value.reads().into_iter().filter(|a| a.array == id) {
-                        found.push((place(), read.clone(), false, inner.guarded));
-                    }
-                    if s.target.array == id {
-                        if s.update != Update::Assign {
-                            found.push((place(), s.target.clone(), false, inner.guarded));
-                        }
-                        let definite = s.update == Update::Assign;
-                        found.push((place(), s.target.clone(), definite, inner.guarded));
-                    }
+                Node::Stmt(s) if s.target.array == id => {
+                    let definite = s.update == Update::Assign;
+                    found.push((place(), s.target.clone(), definite, inner.guarded));
                 }
+                Node::Stmt(_) => {}
             }
         }
         Some(())

@@ -70,7 +70,7 @@ pub use counts::{
     Count, Operations, Stride, access_bytes, evaluate, evaluate_symbols, executions, iterations, operations,
     stride, trip_count,
 };
-pub use covered::{common_loops, covering_loops, implies, is_covered};
+pub use covered::{common_loops, covering_loops, implies, is_covered, loops_around};
 pub use dependence::{
     Dependence, DependenceKind, DependenceRelation, Direction, Endpoint, Level, MOST_CONFLICTS,
     MOST_DEPENDENCES, Pairs, dependences,

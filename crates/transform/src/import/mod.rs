@@ -2,6 +2,8 @@
 
 mod privatize;
 
+pub(crate) use privatize::stem;
+
 use crate::schedule::{
     IteratorInfo, LoopNode, MemoryAccess, Original, OriginalTime, Schedule, Statement, Tree,
 };

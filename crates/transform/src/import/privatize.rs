@@ -45,7 +45,7 @@ pub(crate) fn privatize(program: &Program, nest: &Nest) -> (Program, Nest, Vec<P
 
 /// A name for a copy of a scalar: that of a variable as it is, and an identifier made of the first and the last one of a
 /// path to a member, `g_u` for `g->grid.u` and `z_re` for `(__real__ z)`.
-fn stem(name: &str) -> String {
+pub(crate) fn stem(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     let (parts, words): (Vec<&str>, Vec<&str>) =
         words.partition(|word| matches!(*word, "__real__" | "__imag__"));

@@ -113,6 +113,7 @@ pub mod guard_zeros;
 pub mod index_set_split;
 pub mod interchange;
 pub mod normalize;
+pub mod overlap;
 pub mod packed_contraction;
 pub mod parallelize;
 pub mod privatize;
@@ -151,6 +152,7 @@ steps! {
         drop_store::DropStore,
         factorize::Factorize,
         privatize::Privatize,
+        overlap::Overlap,
     }
 }
 

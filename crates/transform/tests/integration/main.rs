@@ -7,6 +7,7 @@ mod factorize;
 mod kernels;
 mod kinds;
 mod normalize;
+mod overlap;
 mod recipes;
 mod same_memory;
 mod templates;
