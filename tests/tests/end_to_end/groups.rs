@@ -18,10 +18,10 @@ static double sweep(int n, int m, double weight)
         for (int i = 0; i < n; i++)
             for (int j = 1; j < m - 1; j++)
                 rows[i][j] = u[i][j - 1] + weight * u[i][j] + u[i][j + 1];
-        weight *= 0.5;
         for (int i = 1; i < n - 1; i++)
             for (int j = 1; j < m - 1; j++)
                 out[i][j] = rows[i - 1][j] + weight * rows[i][j] + rows[i + 1][j];
+        sum *= 0.5;
         for (int i = 1; i < n - 1; i++)
             for (int j = 1; j < m - 1; j++)
                 sum += out[i][j] * t;
@@ -84,7 +84,7 @@ fn recipes_of_groups_are_replayed() {
     let last = json!([{ "step": "fuse", "first": 0, "second": 1, "shift": 0 }]);
     let tuned = replayed(&playground, &[nest(0, &[0], 2, &shifted), nest(1, &[], 1, &last)]);
     let tuned = tuned.unwrap_or_else(|why| panic!("{why}"));
-    assert_eq!(tuned.matches("weight *= 0.5").count(), 1 + PROGRAM.matches("weight *= 0.5").count(), "{tuned}");
+    assert!(tuned.matches("sum *= 0.5").count() == 2, "{tuned}");
     agrees(&playground, "out.c");
     // Not shifted, it would read rows that do not exist yet.
     let unshifted = json!([{ "step": "fuse", "first": 0, "second": 2, "shift": 0 }]);
@@ -103,6 +103,8 @@ fn groups_are_tuned_and_reported() {
     let report: Value = serde_json::from_str(&playground.read("report.json")).expect("JSON");
     let nests = report["nests"].as_array().expect("nests");
     let groups: Vec<&Value> = nests.iter().filter(|nest| nest["last_line"].is_u64()).collect();
-    assert!(groups.iter().any(|group| group["line"] == 11 && group["last_line"] == 20), "{nests:#?}");
+    let outer = groups.iter().find(|group| group["line"] == 10 && group["last_line"] == 25);
+    let trials = outer.and_then(|group| group["trials"].as_array());
+    assert!(trials.is_some_and(|trials| !trials.is_empty()), "{nests:#?}");
     agrees(&playground, "out.c");
 }

@@ -73,6 +73,8 @@ pub struct Options {
     pub keep_candidates: Option<PathBuf>,
     /// Whether nests with explicit vectors are for builds with as wide ones only; on others the original text is compiled.
     pub vector_guards: bool,
+    /// Whether neighbouring nests are tuned as one as well.
+    pub groups: bool,
 }
 
 impl Options {
@@ -105,6 +107,7 @@ impl Options {
             save_recipe: None,
             keep_candidates: None,
             vector_guards: true,
+            groups: true,
         }
     }
 

@@ -35,7 +35,8 @@ pub(super) fn group_nests(
     first_function: usize,
     end: Instant,
 ) -> Result<Vec<usize>, Error> {
-    let Some(until) = time_to_look(session, workpiece, end) else { return Ok(Vec::new()) };
+    let until = time_to_look(session, workpiece, end).filter(|_| session.options.groups);
+    let Some(until) = until else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for idx in first_function..workpiece.unit.functions.len() {
         for group in workpiece.unit.functions[idx].groups.clone() {

@@ -83,6 +83,8 @@ impl SdfgProgram {
             keep_candidates: None,
             // Tasklets are for the build that DaCe makes of them.
             vector_guards: false,
+            // Nests have to be found again between their comments.
+            groups: false,
             ..options.clone()
         }
     }
