@@ -39,6 +39,28 @@ pub(crate) fn integer(value: i64) -> Text {
     Text::new(format!("{value}{suffix}"), if value < 0 { prec::UNARY } else { prec::PRIMARY })
 }
 
+/// A part of a sum: so many times a variable, or the difference of two.
+pub(crate) struct Summand {
+    pub(crate) by: i64,
+    pub(crate) of: Var,
+    /// What is subtracted from the variable before it is multiplied.
+    pub(crate) less: Option<Var>,
+}
+
+/// The terms of an affine expression in the order in which they are added up. What is subtracted as often as something is added
+/// stands beside it: counters that begin far from zero are used as differences, `7 * (i - first) + j`, and nothing that is larger
+/// should be computed on the way.
+pub(crate) fn summands(a: &Affine) -> Vec<Summand> {
+    let mut less: Vec<(Var, i64)> = a.terms().filter(|(_, c)| *c < 0).collect();
+    let mut found = Vec::new();
+    for (of, by) in a.terms().filter(|(_, c)| *c > 0) {
+        let same = less.iter().position(|(_, c)| *c == -by);
+        found.push(Summand { by, of, less: same.map(|at| less.remove(at).0) });
+    }
+    found.extend(less.into_iter().map(|(of, by)| Summand { by, of, less: None }));
+    found
+}
+
 impl Context<'_> {
     /// A variable of an affine expression.
     fn var(&self, v: Var, wide: bool) -> Text {
@@ -64,38 +86,69 @@ impl Context<'_> {
         }
     }
 
-    /// An affine expression, positive terms first. It has the type that C gives it, in whichever it is computed.
+    /// An affine expression as a value, with the type that C gives it, in whichever it is computed. What all of its terms have
+    /// in common stands before it, `256 * (it + 1)`: what is added up on the way is then a part of the value, while
+    /// `256 * it` may be out of range where the value is not.
     pub(crate) fn affine(&self, a: &Affine) -> Text {
-        if self.wide || !self.long.others.contains(a) {
-            return self.affine_in(a, self.wide);
-        }
-        let text = self.affine_in(a, true);
+        let is_long = !self.wide && self.long.others.contains(a);
+        let text = self.factored(&self.resolve(a), self.wide || is_long);
         match self.type_of(&Expr::Affine(a.clone())) {
-            ScalarType::I32 => Text::new(format!("(int){}", text.at(prec::UNARY)), prec::UNARY),
+            ScalarType::I32 if is_long => Text::new(format!("(int){}", text.at(prec::UNARY)), prec::UNARY),
             _ => text,
         }
     }
 
-    /// The same, with what is narrower than 64 bits widened before arithmetic if it is `wide`.
+    /// A subscript. Those that are affine are as long as the memory allows, so that nothing is taken out of them, and may be
+    /// `long`.
+    fn subscript(&self, e: &Expr) -> Text {
+        match e {
+            Expr::Affine(a) => self.affine_in(a, self.wide || self.long.others.contains(a)),
+            _ => self.expr(e),
+        }
+    }
+
+    fn factored(&self, a: &Affine, wide: bool) -> Text {
+        let constant = a.constant_part();
+        let common = a.terms().next().and_then(|(_, c)| c.checked_abs()).unwrap_or(1);
+        let is_in_all =
+            a.terms().all(|(_, c)| c.unsigned_abs() == common.unsigned_abs()) && constant % common == 0;
+        let is_sum = a.terms().count() + usize::from(constant != 0) > 1;
+        if common == 1 || !is_in_all || !is_sum {
+            return self.affine_in(a, wide);
+        }
+        let start = Affine::constant(constant / common);
+        let rest = a.terms().fold(start, |sum, (v, c)| sum.add_scaled(&Affine::var(v), c.signum()));
+        let rest = self.affine_in(&rest, wide).at(prec::UNARY);
+        Text::new(format!("{} * {rest}", integer(common).text), prec::MUL)
+    }
+
+    /// The terms of an affine expression added up, with what is narrower than 64 bits widened before arithmetic if it is
+    /// `wide`.
     pub(crate) fn affine_in(&self, a: &Affine, wide: bool) -> Text {
         let a = self.resolve(a);
-        let mut terms: Vec<(Var, i64)> = a.terms().collect();
-        terms.sort_by_key(|(_, c)| *c < 0);
+        let summands = summands(&a);
         let mut k = a.constant_part();
         let mut result: Option<Text> = None;
-        if k > 0 && terms.iter().all(|(_, c)| *c < 0) && !terms.is_empty() {
+        if k > 0 && summands.iter().all(|s| s.by < 0) && !summands.is_empty() {
             result = Some(integer(std::mem::take(&mut k)));
         }
-        for (var, c) in terms {
-            let name = self.var(var, wide);
-            let magnitude = match c.unsigned_abs() {
-                1 => name,
+        for summand in summands {
+            let first = self.var(summand.of, wide);
+            let value = match summand.less {
+                Some(less) => {
+                    let less = self.var(less, wide);
+                    Text::new(format!("{} - {}", first.at(prec::ADD), less.at(prec::MUL)), prec::ADD)
+                }
+                None => first,
+            };
+            let magnitude = match summand.by.unsigned_abs() {
+                1 => value,
                 m => {
                     let m = i64::try_from(m).unwrap_or(i64::MAX);
-                    Text::new(format!("{} * {}", integer(m).text, name.at(prec::UNARY)), prec::MUL)
+                    Text::new(format!("{} * {}", integer(m).text, value.at(prec::UNARY)), prec::MUL)
                 }
             };
-            result = Some(match (result, c < 0) {
+            result = Some(match (result, summand.by < 0) {
                 (None, false) => magnitude,
                 (None, true) => Text::new(format!("-{}", magnitude.at(prec::UNARY)), prec::UNARY),
                 (Some(sum), negative) => {
@@ -280,15 +333,15 @@ impl Context<'_> {
     fn index(&self, array: &Array, indices: &[Expr], k: usize, lanes: u32) -> String {
         let lanes = if k + 1 == indices.len() { lanes } else { 1 };
         let extent = array.shape.get(k).and_then(Option::as_ref);
-        self.checked_index(array, self.expr(&indices[k]).text, extent, lanes)
+        self.checked_index(array, self.subscript(&indices[k]).text, extent, lanes)
     }
 
     /// Row-major position by Horner's rule, in `long` where `int` might overflow.
     fn linear_index(&self, array: &Array, indices: &[Expr], lanes: u32) -> String {
         let origin = |k: usize| self.binding.origin(array.id, k);
         let index = |k: usize| match (self.checks.is_some(), origin(k)) {
-            (false, 0) => self.expr(&indices[k]),
-            (false, by) => self.expr(&Expr::binary(BinaryOp::Add, indices[k].clone(), Expr::from(by))),
+            (false, 0) => self.subscript(&indices[k]),
+            (false, by) => self.subscript(&Expr::binary(BinaryOp::Add, indices[k].clone(), Expr::from(by))),
             (true, 0) => Text::primary(self.index(array, indices, k, lanes)),
             (true, by) => Text::new(format!("{} + {by}", self.index(array, indices, k, lanes)), prec::ADD),
         };

@@ -5,6 +5,7 @@
 //! something large is subtracted again, as in `j - 2 * i`. The ranges are those that the types of the symbols allow; sizes are
 //! taken not to be negative, since loops with such bounds do not run.
 
+use crate::print::summands;
 use crate::types::{iterator_type, loop_type};
 use oxeye_ir::{Affine, Bound, BoundTerm, Execution, Loop, LoopId, Nest, Node, Program, ScalarType, Var};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,16 +32,9 @@ pub(crate) fn widen(program: &Program, original: &Nest, nest: &mut Nest) -> Long
         bounds: BTreeSet::new(),
     };
     widening.nodes(&mut nest.roots);
-    let mut as_written: BTreeSet<Affine> = BTreeSet::new();
-    original.visit_affine(&mut |a| _ = as_written.insert(a.clone()));
     let mut others: BTreeSet<Affine> = BTreeSet::new();
     nest.visit_affine(&mut |a| {
-        // Constants that are too large are `long` themselves.
-        let variables = a.clone() - Affine::from(a.constant_part());
-        if !as_written.contains(&widening.in_source(a))
-            && widening.may_cancel(a)
-            && widening.overflows(&variables)
-        {
+        if widening.overflows_on_the_way(a) {
             others.insert(a.clone());
         }
     });
@@ -181,8 +175,30 @@ impl Widening<'_> {
         part.least < LEAST || part.most > MOST
     }
 
-    /// Whether variables are added and others subtracted. The value of an expression is one that the source has; where all
-    /// parts have one sign, so is what they add up to on the way.
+    /// Whether something may leave the range of `int` that is computed there on the way to a value, which is one that the source
+    /// has: how the source comes by it is not known. Constants that are too large are `long` themselves.
+    fn overflows_on_the_way(&self, a: &Affine) -> bool {
+        let summands = summands(a);
+        let is_long = a.terms().any(|(v, _)| self.of(v).is_long);
+        if !is_long && !self.may_cancel(a) {
+            return false;
+        }
+        let mut sum = Affine::constant(0);
+        let n = summands.len();
+        summands.into_iter().enumerate().any(|(at, summand)| {
+            let one = Affine::constant(0).add_scaled(&Affine::var(summand.of), summand.by);
+            let less = summand.less.map(Affine::var);
+            let part = less.map_or(one.clone(), |less| one.add_scaled(&less, -summand.by));
+            sum = sum.clone() + part.clone();
+            let is_value = |parts: usize| parts == n && !is_long;
+            let in_int = |a: &Affine| a.terms().all(|(v, _)| !self.of(v).is_long);
+            let leaves = |a: &Affine| in_int(a) && self.overflows(a);
+            (n > 1 && leaves(&part)) || (!is_value(at + 1) && leaves(&sum))
+        })
+    }
+
+    /// Whether variables are added and others subtracted: where all parts have one sign, nothing on the way is further from zero
+    /// than the value.
     fn may_cancel(&self, a: &Affine) -> bool {
         let ends: Vec<(bool, bool)> = a
             .terms()

@@ -78,6 +78,17 @@ impl Type {
         self.pointee().is_some()
     }
 
+    /// The lengths that depend on variables, of this type and of those that it leads to.
+    pub(crate) fn lengths(&self) -> Vec<&Expr> {
+        let mut found = self.pointee().map_or(Vec::new(), Type::lengths);
+        if let Type::Array { len: Some(len), .. } = self {
+            let mut is_open = false;
+            len.walk(&mut |e| is_open |= !matches!(e.kind, ExprKind::Int(..) | ExprKind::Binary(..)));
+            found.extend(is_open.then_some(&**len));
+        }
+        found
+    }
+
     /// The innermost type below arrays and pointers.
     pub(crate) fn innermost(&self) -> &Type {
         self.pointee().map_or(self, Type::innermost)
@@ -135,15 +146,11 @@ impl Expr {
     pub(crate) fn children(&self) -> Vec<&Expr> {
         use ExprKind::*;
         match &self.kind {
-            Int(..) | Float(..) | Var(_) | Name(_) | SizeofType(_) => Vec::new(),
+            Int(..) | Float(..) | Var(_) | Name(_) => Vec::new(),
+            SizeofType(ty) => ty.lengths(),
             Unknown(_, inside) | List(inside) | Part(_, _, inside) => inside.iter().collect(),
-            Unary(_, e)
-            | Promote(e)
-            | Deref(e)
-            | AddressOf(e)
-            | Member(e, _)
-            | Cast(_, e)
-            | SizeofExpr(e) => vec![e],
+            Unary(_, e) | Promote(e) | Deref(e) | AddressOf(e) | Member(e, _) | SizeofExpr(e) => vec![e],
+            Cast(ty, e) => std::iter::once(&**e).chain(ty.lengths()).collect(),
             Step { target, .. } => vec![target],
             Binary(_, l, r) | Assign(_, l, r) | Index(l, r) | Comma(l, r) | Complex(l, r, _) | Both(l, r) => {
                 vec![l, r]
@@ -204,6 +211,18 @@ impl Expr {
     }
 }
 
+/// Whether an expression changes anything, so that it must be evaluated once.
+pub(crate) fn has_effects(e: &Expr) -> bool {
+    let mut found = false;
+    e.walk(&mut |e| {
+        found |= matches!(
+            e.kind,
+            ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Both(..) | ExprKind::Comma(..)
+        );
+    });
+    found
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stmt {
     pub(crate) kind: StmtKind,
@@ -215,6 +234,20 @@ pub(crate) struct Stmt {
 pub(crate) struct Declared {
     pub(crate) var: VarId,
     pub(crate) init: Option<Expr>,
+    /// The lengths in its type that depend on variables: they are computed here.
+    pub(crate) lengths: Vec<Expr>,
+}
+
+impl Declared {
+    /// A variable of a type whose lengths are known, or whose declaration is not in the source.
+    pub(crate) fn plain(var: VarId, init: Option<Expr>) -> Declared {
+        Declared { var, init, lengths: Vec::new() }
+    }
+
+    /// A variable of this type.
+    pub(crate) fn of_type(var: VarId, ty: &Type, init: Option<Expr>) -> Declared {
+        Declared { var, init, lengths: ty.lengths().into_iter().cloned().collect() }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -298,7 +331,9 @@ impl Stmt {
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match &self.kind {
             StmtKind::Expr(e) => vec![e],
-            StmtKind::Declare(declared) => declared.iter().filter_map(|d| d.init.as_ref()).collect(),
+            StmtKind::Declare(declared) => {
+                declared.iter().flat_map(|d| d.lengths.iter().chain(&d.init)).collect()
+            }
             StmtKind::If { condition, .. }
             | StmtKind::While { condition, .. }
             | StmtKind::DoWhile { condition, .. } => {

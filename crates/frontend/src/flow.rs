@@ -221,8 +221,7 @@ pub(crate) fn only_follows(file: &File, callee: &Expr, position: usize, depth: u
     let is_fitting = pointee.is_some_and(|ty| ty.as_scalar().is_some() || matches!(ty, Type::Struct(_)));
     let mut is_kept = function.problem.is_some() || !is_fitting;
     function.body.walk(&mut |s| {
-        let is_unread = matches!(&s.kind, StmtKind::Unknown(_, inside) if inside.is_empty());
-        is_kept |= is_unread || leads_further(file, s, *param, depth);
+        is_kept |= leads_further(file, s, *param, depth);
     });
     !is_kept
 }
@@ -255,7 +254,7 @@ impl Query {
             StmtKind::Expr(e) => self.before_expr(e, after),
             StmtKind::Declare(declared) => declared.iter().rev().fold(after, |after, d| {
                 let after = after && d.var != self.var && d.var != self.whole;
-                d.init.as_ref().map_or(after, |e| self.before_expr(e, after))
+                d.lengths.iter().chain(&d.init).rev().fold(after, |after, e| self.before_expr(e, after))
             }),
             StmtKind::Block(body) => body.iter().rev().fold(after, |after, s| self.before(s, after)),
             StmtKind::If { condition, then, otherwise } => {

@@ -30,7 +30,7 @@ pub(crate) fn rotation_at(file: &File, statements: &[Stmt]) -> Option<Rotation> 
     let (first, rest) = statements.split_first()?;
     let (saved, start, is_own) = match &first.kind {
         StmtKind::Declare(declared) => match declared.as_slice() {
-            [Declared { var, init: Some(init) }] => (*var, init.as_var()?, true),
+            [Declared { var, init: Some(init), .. }] => (*var, init.as_var()?, true),
             _ => return None,
         },
         _ => copy(first).map(|(saved, a)| (saved, a, false))?,

@@ -437,6 +437,40 @@ program skewed {
     assert!(text.contains("a[i - first][j - 2 * (long)i] += 2 * i;"), "{text}");
 }
 
+/// How the source comes by a value is not known, so nothing larger is computed in `int` on the way to it.
+#[test]
+fn values_do_not_leave_the_range_of_int_on_the_way() {
+    let program = oxeye_ir::Program::parse(
+        r#"
+program far {
+  symbol P0 first: i32
+  symbol P1 n: i32
+  symbol P2 m: i32
+  symbol P3 w: i64
+  array A0 a: i32[?] param
+  array A1 b: i64[?] param
+  dataflow { N0 }
+  nest N0 in far {
+    for L0 i: i32 in first .. first + n {
+      for L1 j: i32 in 0 .. m {
+        S0: a[7 * i + j - 7 * first] += 7 * i - 7 * first + 14
+        S1: a[i + j - first] += 256 * i + 256
+        S2: a[i - first] += i + n - first - m
+        S3: a[2 * i - first - j] += 2 * i - first - j
+        S4: b[2 * i + 2] += 8 * i + 8 * w + m
+        S5: a[n - j - 1] += 5 - 5 * i
+      }
+    }
+  }
+}
+"#,
+    )
+    .expect("parses");
+    let options = RenderOptions::default();
+    let text = oxeye_codegen::render_nest(&program, Binding::none(), &program.nests[0], &options);
+    insta::assert_snapshot!(text.expect("renders"));
+}
+
 #[test]
 fn members_are_no_variables_of_clauses() {
     let Bound { program, binding } = Bound::parse(

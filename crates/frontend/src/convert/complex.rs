@@ -46,18 +46,6 @@ fn wider(a: ScalarType, b: ScalarType) -> ScalarType {
     if a == ScalarType::F64 || b == ScalarType::F64 { ScalarType::F64 } else { ScalarType::F32 }
 }
 
-/// Whether an expression changes anything, so that it must be evaluated once.
-pub(super) fn has_effects(e: &Expr) -> bool {
-    let mut found = false;
-    e.walk(&mut |e| {
-        found |= matches!(
-            e.kind,
-            ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Both(..) | ExprKind::Comma(..)
-        );
-    });
-    found
-}
-
 impl Converter<'_> {
     /// The complex type with parts of this type.
     pub(super) fn complex_type(&mut self, ty: ScalarType) -> Type {
@@ -195,7 +183,7 @@ impl Converter<'_> {
         }
         let range = e.range;
         let var = self.own_variable(name, Type::scalar(ty), range);
-        let declared = vec![Declared { var, init: Some(e) }];
+        let declared = vec![Declared::plain(var, Some(e))];
         self.before.get_or_insert_default().push(Stmt { kind: StmtKind::Declare(declared), range });
         Some(Expr { kind: ExprKind::Var(var), range })
     }
@@ -452,7 +440,7 @@ impl Converter<'_> {
         let var = self.own_variable("complex.argument", ty, range);
         let target = Expr { kind: ExprKind::Var(var), range };
         let Some(set) = self.set_parts(None, &target, (re, im), range) else { return e };
-        let declared = Stmt { kind: StmtKind::Declare(vec![Declared { var, init: None }]), range };
+        let declared = Stmt { kind: StmtKind::Declare(vec![Declared::plain(var, None)]), range };
         let set = Stmt { kind: StmtKind::Expr(Expr { kind: set, range }), range };
         self.before.get_or_insert_default().extend([declared, set]);
         target

@@ -223,7 +223,7 @@ fn is_used_beside(f: &For, var: VarId) -> bool {
 /// The body of a loop at whose beginning a variable is declared with a value.
 fn declared_inside(var: VarId, value: Expr, body: Stmt) -> Stmt {
     let (range, at) = (body.range, value.range);
-    let declared = Stmt { kind: StmtKind::Declare(vec![Declared { var, init: Some(value) }]), range: at };
+    let declared = Stmt { kind: StmtKind::Declare(vec![Declared::plain(var, Some(value))]), range: at };
     let rest = match body.kind {
         StmtKind::Block(rest) => rest,
         _ => vec![body],
@@ -241,7 +241,7 @@ fn with_first(
     range: Range,
 ) -> Stmt {
     if let Some(Stmt { kind: StmtKind::Declare(others), range }) = init {
-        let declared = |(var, init)| Declared { var, init: Some(init) };
+        let declared = |(var, init)| Declared::plain(var, Some(init));
         let others = others.into_iter().filter(|d| Some(d.var) != replaced);
         let all = before.into_iter().map(declared).chain(others).chain([declared((own, first))]);
         return Stmt { kind: StmtKind::Declare(all.collect()), range };

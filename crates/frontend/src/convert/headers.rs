@@ -242,7 +242,7 @@ pub(super) fn first_value(before: &Stmt, var: VarId) -> Option<&Expr> {
             &**first
         }
         StmtKind::Declare(declared) => match declared.as_slice() {
-            [.., Declared { var: v, init: Some(first) }] if *v == var => first,
+            [.., Declared { var: v, init: Some(first), .. }] if *v == var => first,
             _ => return None,
         },
         _ => return None,

@@ -22,7 +22,7 @@ impl Converter<'_> {
     pub(super) fn stmt(&mut self, node: Node<'_>) -> Option<Stmt> {
         self.depth += 1;
         let kind = if self.depth > MAX_DEPTH {
-            Some(StmtKind::Unknown("deeply nested code".into(), Vec::new()))
+            Some(self.unread("deeply nested code", node))
         } else {
             self.unsurely(|c| c.stmt_kind(node))
         };
@@ -127,9 +127,15 @@ impl Converter<'_> {
                 return None;
             }
             ";" => return None,
-            "function_definition" => StmtKind::Unknown("a nested function".into(), Vec::new()),
-            _ => StmtKind::Unknown("a statement of unknown kind".into(), Vec::new()),
+            "function_definition" => self.unread("a nested function", node),
+            _ => self.unread("a statement of unknown kind", node),
         })
+    }
+
+    /// A statement that is not supported, with the variables in it.
+    fn unread(&mut self, what: &str, node: Node<'_>) -> StmtKind {
+        let inside = Expr { kind: self.unknown_with(what, node), range: range(node) };
+        StmtKind::Unknown(what.to_owned(), vec![Stmt { range: inside.range, kind: StmtKind::Expr(inside) }])
     }
 
     /// `real (*A)[m] = ...`, which looks like a call of `real` to a parser that does not know declarations.
@@ -188,8 +194,9 @@ impl Converter<'_> {
             }
             let ty = Type::Pointer { to: Box::new(ty), is_restrict: false };
             let name = self.node_text(name);
-            let var = self.add_var(name, ty, VarKind::Local { is_static: false }, range(part));
-            declared.push(Declared { var, init: value.map(|v| self.expr(v)) });
+            let var = self.add_var(name, ty.clone(), VarKind::Local { is_static: false }, range(part));
+            let init = value.map(|v| self.expr(v));
+            declared.push(Declared::of_type(var, &ty, init));
         }
         Some(StmtKind::Declare(declared))
     }
@@ -227,6 +234,9 @@ impl Converter<'_> {
 
     pub(super) fn local_declaration(&mut self, node: Node<'_>) -> StmtKind {
         let specifiers = self.specifiers(node);
+        // A type that could not be read may be computed from any variables that are named there.
+        let unread = node.child_by_field_name("type").filter(|_| matches!(specifiers.ty, Type::Other(_)));
+        let unread = unread.map(|ty| Expr { kind: self.unknown_with("a type", ty), range: range(ty) });
         let mut declared = Vec::new();
         // Those with what must be done before them.
         let mut first = Vec::new();
@@ -271,14 +281,16 @@ impl Converter<'_> {
                 }
             });
             let (init, set) = init.unwrap_or_default();
+            let mut own = Declared::of_type(var, &ty, init);
+            own.lengths.extend(unread.clone());
             if set.is_some() || !before.is_empty() {
                 first.push(declare(std::mem::take(&mut declared), range));
                 first.extend(before);
-                first.push(declare(vec![Declared { var, init }], range));
+                first.push(declare(vec![own], range));
                 first.extend(set);
                 continue;
             }
-            declared.push(Declared { var, init });
+            declared.push(own);
         }
         let is_static = specifiers.is_static;
         if !first.is_empty() && is_static {

@@ -1,7 +1,7 @@
 //! Structures by value: copied, built from lists, passed to and returned by functions of the file. Each is some variable;
 //! what is copied are its members.
 
-use super::complex::{has_effects, unknown};
+use super::complex::unknown;
 use super::{Converter, MAX_DEPTH, named_children, range};
 use crate::ast::*;
 use crate::members::{Part, copied, members_at, ways_inside};
@@ -90,7 +90,7 @@ impl Converter<'_> {
         let var = self.own_variable(name, Type::Struct(id), range);
         let value = Expr { kind: ExprKind::Var(var), range };
         self.know_members(&value);
-        let declared = StmtKind::Declare(vec![Declared { var, init: None }]);
+        let declared = StmtKind::Declare(vec![Declared::plain(var, None)]);
         self.before.get_or_insert_default().push(Stmt { kind: declared, range });
         value
     }

@@ -291,6 +291,13 @@ impl Lowerer<'_> {
         if let VarKind::Local { is_static: true } = variable.kind {
             return self.declare_static(d, at);
         }
+        if let Some(length) = d.lengths.iter().find(|length| ast::has_effects(length)) {
+            return Err(Refusal::new(
+                length.range,
+                format!("the length of `{name}` is computed by an assignment"),
+            )
+            .help("give the assignment a statement of its own"));
+        }
         if matches!(variable.ty, Type::Pointer { .. }) {
             // A pointer is another name for the place it points to.
             self.bound.remove(&d.var);

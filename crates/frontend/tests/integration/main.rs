@@ -26,6 +26,7 @@ mod handles;
 mod headers;
 mod included;
 mod iterators;
+mod lengths;
 mod library;
 mod lowering;
 mod never_called;
