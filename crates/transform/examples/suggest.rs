@@ -3,7 +3,8 @@
 //! `cargo run -p oxeye-transform --example suggest -- gemm.oxir [NAME-PART]`
 
 use oxeye_ir::Program;
-use oxeye_transform::{Machine, Policy, Suggestion, apply, suggest};
+use oxeye_transform::templates::suggest_overlaps;
+use oxeye_transform::{Machine, Policy, PreparedNest, Suggestion, apply, suggest, suggest_for};
 
 fn main() {
     let mut args = std::env::args().skip(1);
@@ -38,6 +39,16 @@ fn main() {
         }
         for reason in &found.refused {
             println!("  no: {reason}");
+        }
+        let prepared = PreparedNest::new(&program, nest);
+        for (name, base) in suggest_overlaps(&prepared, &machine, policy) {
+            println!("{name}: {base} ({:?})", started.elapsed());
+            let Ok(rewritten) = prepared.rewritten(&base, policy) else { continue };
+            for Suggestion { name, recipe, .. } in
+                suggest_for(&rewritten.prepared(), &machine, policy).recipes
+            {
+                println!("- {name}: {recipe}");
+            }
         }
     }
 }

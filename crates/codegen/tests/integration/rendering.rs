@@ -65,6 +65,143 @@ fn stencil() {
     );
 }
 
+/// Three stages, in tiles of rows whose temporaries are on the heap.
+const ROWS_HANDED_ON: &str = r#"
+program stages {
+  symbol P0 n: i32
+  symbol P1 m: i32
+  array A0 a: f64[n][m] param
+  array A1 x: f64[48][96] temp
+  array A2 y: f64[n][m] param
+  array A3 c: f64[n][m] param
+  array A6 x_tile: f64[12][max(m - 2, 1)] temp(L6) align 64
+  array A7 y_tile: f64[10][max(m - 2, 1)] temp(L6) align 64
+  dataflow { N0 N1 }
+  nest N0 in stages {
+    for L0 i: i32 in 0 .. n {
+      for L1 j: i32 in 1 .. m - 1 {
+        S0: x[i][j] = a[i][j - 1] + a[i][j + 1]
+      }
+    }
+    for L2 i: i32 in 1 .. n - 1 {
+      for L3 j: i32 in 1 .. m - 1 {
+        S1: y[i][j] = x[i - 1][j] + x[i + 1][j]
+      }
+    }
+    for L4 i: i32 in 2 .. n - 2 {
+      for L5 j: i32 in 1 .. m - 1 {
+        if y[i - 1][j] > 0.0 {
+          S2: c[i][j] = y[i - 1][j] * y[i + 1][j] - x[i][j]
+        }
+      }
+    }
+  }
+  nest N1 in stages {
+    for L6 it: i32 in 0 .. ceil((n - 2) / 8) parallel {
+      for L0 i: i32 in max(0, 8*it - 1) .. min(n, 8*it + 11) {
+        for L1 j: i32 in 1 .. m - 1 vector {
+          S0: x_tile[i - 8*it + 1][j - 1] = a[i][j - 1] + a[i][j + 1]
+        }
+      }
+      for L2 i: i32 in max(1, 8*it) .. min(n - 1, 8*it + 10) {
+        for L3 j: i32 in 1 .. m - 1 {
+          S1: y_tile[i - 8*it][j - 1] = x_tile[i - 8*it][j - 1] + x_tile[i - 8*it + 2][j - 1]
+        }
+      }
+      for L7 i: i32 in 8*it + 1 .. min(n - 1, 8*it + 9) {
+        for L8 j: i32 in 1 .. m - 1 {
+          S3: y[i][j] = y_tile[i - 8*it][j - 1]
+        }
+      }
+      for L4 i: i32 in max(2, 8*it + 1) .. min(n - 2, 8*it + 9) {
+        for L5 j: i32 in 1 .. m - 1 {
+          if y_tile[i - 8*it - 1][j - 1] > 0.0 {
+            S2: c[i][j] = y_tile[i - 8*it - 1][j - 1] * y_tile[i - 8*it + 1][j - 1] - x_tile[i - 8*it + 1][j - 1]
+          }
+        }
+      }
+    }
+  }
+}
+"#;
+
+/// The same in tiles of rows and columns, on the stack.
+const TILES_HANDED_ON: &str = r#"
+program stages {
+  symbol P0 n: i32
+  symbol P1 m: i32
+  array A0 a: f64[n][m] param
+  array A1 x: f64[48][96] temp
+  array A2 y: f64[n][m] param
+  array A3 c: f64[n][m] param
+  array A6 x_tile: f64[12][16] temp(L7) align 64
+  array A7 y_tile: f64[10][16] temp(L7) align 64
+  dataflow { N0 N1 }
+  nest N0 in stages {
+    for L0 i: i32 in 0 .. n {
+      for L1 j: i32 in 1 .. m - 1 {
+        S0: x[i][j] = a[i][j - 1] + a[i][j + 1]
+      }
+    }
+    for L2 i: i32 in 1 .. n - 1 {
+      for L3 j: i32 in 1 .. m - 1 {
+        S1: y[i][j] = x[i - 1][j] + x[i + 1][j]
+      }
+    }
+    for L4 i: i32 in 2 .. n - 2 {
+      for L5 j: i32 in 1 .. m - 1 {
+        if y[i - 1][j] > 0.0 {
+          S2: c[i][j] = y[i - 1][j] * y[i + 1][j] - x[i][j]
+        }
+      }
+    }
+  }
+  nest N1 in stages {
+    for L6 it: i32 in 0 .. ceil((n - 2) / 8) parallel {
+      for L7 jt: i32 in 0 .. ceil((m - 2) / 16) {
+        for L0 i: i32 in max(0, 8*it - 1) .. min(n, 8*it + 11) {
+          for L1 j: i32 in 16*jt + 1 .. min(m - 1, 16*jt + 17) vector {
+            S0: x_tile[i - 8*it + 1][j - 16*jt - 1] = a[i][j - 1] + a[i][j + 1]
+          }
+        }
+        for L2 i: i32 in max(1, 8*it) .. min(n - 1, 8*it + 10) {
+          for L3 j: i32 in 16*jt + 1 .. min(m - 1, 16*jt + 17) {
+            S1: y_tile[i - 8*it][j - 16*jt - 1] = x_tile[i - 8*it][j - 16*jt - 1] + x_tile[i - 8*it + 2][j - 16*jt - 1]
+          }
+        }
+        for L8 i: i32 in 8*it + 1 .. min(n - 1, 8*it + 9) {
+          for L9 j: i32 in 16*jt + 1 .. min(m - 1, 16*jt + 17) {
+            S3: y[i][j] = y_tile[i - 8*it][j - 16*jt - 1]
+          }
+        }
+        for L4 i: i32 in max(2, 8*it + 1) .. min(n - 2, 8*it + 9) {
+          for L5 j: i32 in 16*jt + 1 .. min(m - 1, 16*jt + 17) {
+            if y_tile[i - 8*it - 1][j - 16*jt - 1] > 0.0 {
+              S2: c[i][j] = y_tile[i - 8*it - 1][j - 16*jt - 1] * y_tile[i - 8*it + 1][j - 16*jt - 1] - x_tile[i - 8*it + 1][j - 16*jt - 1]
+            }
+          }
+        }
+      }
+    }
+  }
+}
+"#;
+
+#[test]
+fn overlapped_tiles() {
+    insta::assert_snapshot!(text(ROWS_HANDED_ON, 2));
+    for program in [ROWS_HANDED_ON, TILES_HANDED_ON] {
+        let sizes: [&[(&str, i64)]; 5] = [
+            &[("n", 40), ("m", 33)],
+            &[("n", 3), ("m", 3)],
+            &[("n", 1), ("m", 90)],
+            &[("n", 19), ("m", 2)],
+            &[("n", 9), ("m", 18)],
+        ];
+        same_results(program, &sizes);
+    }
+}
+
 const REDUCTIONS: &str = r#"
 program reductions {
   symbol P0 n: i32

@@ -7,8 +7,8 @@ use crate::session::Session;
 use oxeye_codegen::ArgumentOf;
 use oxeye_frontend::Unit;
 use oxeye_ir::ArrayId;
-use oxeye_transform::templates::{suggest_private_scratch, suggest_rewrites};
-use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, suggest_for};
+use oxeye_transform::templates::{suggest_overlaps, suggest_private_scratch, suggest_rewrites};
+use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, Transformation, suggest_for};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -50,6 +50,10 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
     }
     let (mut plain, mut scheduled) = (Vec::new(), Vec::new());
     let threads = nest.threads(session);
+    match guarded(|| suggest_overlaps(&prepared, &session.machine(threads), session.policy())) {
+        Ok(recipes) => bases.extend(recipes),
+        Err(bug) => refused.push(RefusedSuggestion::new("overlapped tiles", bug)),
+    }
     if threads > 1 {
         let own = guarded(|| suggest_private_scratch(&prepared, session.policy())).unwrap_or_default();
         bases.extend(own.map(|recipe| (OWN_SCRATCH.to_owned(), recipe)));
@@ -85,8 +89,10 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
             let schedule = Schedule { name, templates: Vec::new(), recipe };
             trials.push(Trial::new(schedule, Choice::default(), proof.map(Arc::new)));
         }
-        // Scratch of their own is for threads.
-        let shared = trials.iter().position(Trial::is_parallel).filter(|_| name == OWN_SCRATCH);
+        // Scratch of their own is for threads, and so are tiles.
+        let is_for_threads =
+            matches!(base.steps.first(), Some(Transformation::Privatize(_) | Transformation::Overlap(_)));
+        let shared = trials.iter().position(Trial::is_parallel).filter(|_| is_for_threads);
         plain.push(trials.remove(shared.unwrap_or(0)));
         scheduled.extend(trials);
     }

@@ -41,6 +41,7 @@
 mod instantiate;
 mod machine;
 mod neighbours;
+mod overlaps;
 mod panel;
 mod rewrites;
 mod stored;
@@ -52,6 +53,7 @@ mod unfit;
 
 pub use instantiate::{Instantiator, MOST_NORMAL_STATEMENTS, templates};
 pub use machine::Machine;
+pub use overlaps::suggest_overlaps;
 pub use panel::{PANEL_VERSION, panel};
 pub use rewrites::{suggest_private_scratch, suggest_rewrites};
 pub use stored::{STORED_RECIPE_FORMAT, StoredRecipe};

@@ -4,8 +4,10 @@
 //! that most refusals are about legality, not form.
 
 mod spellings;
+mod stages;
 
 pub use spellings::random_spelling;
+pub use stages::{random_overlap, random_stages};
 
 use crate::legality;
 use crate::policy::Policy;

@@ -1,172 +1,14 @@
 //! Random loops that hand arrays to each other, in overlapped tiles: the same results, at all sizes.
 
 use crate::common::{Outcome, cases, check_with};
-use oxeye_ir::testing::{Random, Sample};
-use oxeye_ir::{LoopId, Node, Program};
-use oxeye_transform::testing::random_recipe;
-use oxeye_transform::{Policy, PreparedNest, Recipe, Transformation, steps};
+use oxeye_ir::Node;
+use oxeye_ir::Program;
+use oxeye_ir::testing::Random;
+use oxeye_transform::templates::suggest_overlaps;
+use oxeye_transform::testing::{random_overlap, random_recipe, random_stages};
+use oxeye_transform::{Machine, Policy, PreparedNest, Recipe, steps, suggest_for};
 
 const STRICT: Policy = Policy { reassociate: false, finite: false };
-
-/// Stages, each of which reads arrays of some before it, of shrinking ranges so that most reads meet what was written.
-struct Stages<'r> {
-    random: &'r mut Random,
-    declarations: String,
-    nest: String,
-    n_arrays: usize,
-    n_loops: usize,
-    n_stmts: usize,
-    live: Vec<String>,
-}
-
-impl Stages<'_> {
-    fn array(&mut self, name: &str, shape: &str, is_local: bool) {
-        let storage = if is_local { "local" } else { "param" };
-        self.declarations += &format!("array A{} {name}: f64{shape} {storage}\n", self.n_arrays);
-        if is_local && self.random.chance(20) {
-            self.live.push(name.to_owned());
-        }
-        self.n_arrays += 1;
-    }
-
-    fn open(&mut self, iterator: &str, lower: &str, upper: &str) {
-        self.nest += &format!("for L{} {iterator}: i32 in {lower} .. {upper} {{\n", self.n_loops);
-        self.n_loops += 1;
-    }
-
-    fn stmt(&mut self, text: &str) {
-        self.nest += &format!("S{}: {text}\n", self.n_stmts);
-        self.n_stmts += 1;
-    }
-
-    /// A read of the array of a stage; that of stage 0 is the input.
-    fn read(&mut self, stage: usize) -> String {
-        let random = &mut *self.random;
-        let of = if random.chance(70) { stage - 1 } else { random.below(stage) };
-        let (i, j) = (random.between(1, 3), random.between(1, 3));
-        match random.below(40) {
-            0 => format!("x{of}[j + {i}][i + {j}]"),
-            1 => format!("x{of}[i][{j}]"),
-            2 => format!("x{of}[{i}][j + {j}]"),
-            3 if stage > 1 => format!("x{stage}[i + {i}][j + {j}]"),
-            4 => format!("r[i + {i}]"),
-            _ => format!("x{of}[i + {i}][j + {j}]"),
-        }
-    }
-
-    fn stage(&mut self, k: usize) {
-        let is_late = if self.random.chance(15) { 0 } else { 3 };
-        let lower = self.random.below(2);
-        let (upper, right) = (format!("n - {}", is_late * k), format!("m - {}", 3 * k));
-        let at = self.random.between(0, 1);
-        let target = match self.random.below(30) {
-            0 => format!("x{k}[i + {at}][{at}]"),
-            1 => format!("x{}[i + {at}][j]", self.random.below(k)),
-            _ => format!("x{k}[i + {at}][j + 1]"),
-        };
-        let (a, b) = (self.read(k), self.read(k));
-        self.open("i", &lower.to_string(), &upper);
-        if self.random.chance(15) {
-            self.stmt("r[i + 1] = 0.0");
-            self.open("j", "1", &right);
-            self.stmt(&format!("r[i + 1] += {a}"));
-            self.nest += "}\n";
-        }
-        let has_scratch = self.random.chance(15);
-        if has_scratch {
-            self.open("j", "0", &format!("{right} + 1"));
-            self.stmt(&format!("q[j] = {a}"));
-            self.nest += "}\n";
-        }
-        self.open("j", "0", &right);
-        if has_scratch {
-            self.stmt(&format!("{target} = q[j] * q[j + 1]"));
-            self.nest += "}\n}\n";
-            return;
-        }
-        match self.random.below(8) {
-            0 => {
-                self.stmt(&format!("{target} = {a}"));
-                self.open("k", "0", "2");
-                self.stmt(&format!("{target} += {b} * 0.5"));
-                self.nest += "}\n";
-            }
-            1 => {
-                self.stmt(&format!("t = {a}"));
-                self.stmt(&format!("{target} = t * {b}"));
-            }
-            2 => {
-                self.stmt(&format!("{target} = {a}"));
-                self.nest += &format!("if {b} > 0.5 {{\n");
-                self.stmt(&format!("{target} += {b}"));
-                self.nest += "}\n";
-            }
-            3 if self.random.chance(50) => self.stmt(&format!("sum += {a}")),
-            4 if self.random.chance(30) => self.stmt(&format!("{target} += {a}")),
-            5 => {
-                self.stmt(&format!("{target} = {a} + {b}"));
-                self.stmt(&format!("z[i][j] = {b}"));
-            }
-            _ => self.stmt(&format!("{target} = {a} + {b}")),
-        }
-        self.nest += "}\n}\n";
-    }
-}
-
-/// A nest of several roots, and how many of them are loops.
-fn random_stages(random: &mut Random) -> String {
-    let n_stages = 2 + random.below(3);
-    let declarations = String::from("program stages {\nsymbol P0 n: i32\nsymbol P1 m: i32\n");
-    let mut stages = Stages {
-        random,
-        declarations,
-        nest: String::new(),
-        n_arrays: 0,
-        n_loops: 0,
-        n_stmts: 0,
-        live: Vec::new(),
-    };
-    stages.array("x0", "[n + m + 4][m + n + 4]", false);
-    for k in 1..=n_stages {
-        let is_local = k < n_stages && stages.random.chance(70);
-        stages.array(&format!("x{k}"), "[n + m + 4][m + n + 4]", is_local);
-    }
-    stages.array("z", "[n + m + 4][m + n + 4]", false);
-    let is_local = stages.random.chance(50);
-    stages.array("r", "[n + 4]", is_local);
-    stages.array("q", "[m + 1]", true);
-    stages.array("t", "", true);
-    stages.array("sum", "", false);
-    for k in 1..=n_stages {
-        if stages.random.chance(20) {
-            stages.stmt("sum = 0.0");
-        }
-        stages.stage(k);
-    }
-    let live = match stages.live.as_slice() {
-        [] => String::new(),
-        names => format!(" live_out({})", names.join(", ")),
-    };
-    format!("{}dataflow {{ N0 }}\nnest N0 in stages{live} {{\n{}}}\n}}", stages.declarations, stages.nest)
-}
-
-/// Steps that fit the form of the nest.
-fn random_step(sample: &Sample, random: &mut Random) -> Transformation {
-    let loops = sample.nest().roots.iter().filter_map(|root| match root {
-        Node::Loop(l) => Some(l),
-        _ => None,
-    });
-    let loops: Vec<_> = loops.collect();
-    let first = random.below(loops.len() - 1);
-    let last = first + 1 + random.below(loops.len() - first - 1);
-    let inner: Vec<LoopId> = match loops[first].body.as_slice() {
-        [Node::Loop(l)] if random.chance(50) => vec![l.id],
-        _ => Vec::new(),
-    };
-    let all = [vec![loops[first].id], inner].concat();
-    let sizes = all.iter().map(|_| random.between(1, 5)).collect();
-    steps::Overlap { last: loops[last].id, loops: all, sizes }.into()
-}
 
 #[test]
 fn loops_in_overlapped_tiles_compute_the_same() {
@@ -174,15 +16,11 @@ fn loops_in_overlapped_tiles_compute_the_same() {
     let mut refused: std::collections::BTreeMap<String, u32> = Default::default();
     for seed in cases(500) {
         let mut random = Random::new(seed);
-        let text = random_stages(&mut random);
-        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let mut symbols: Vec<_> = program.symbols.keys().copied().map(|id| (id, 0)).collect();
-        symbols.iter_mut().for_each(|(_, value)| *value = random.between(0, 17));
-        let sample = Sample { program, symbols };
+        let sample = random_stages(&mut random);
         let memory = sample.memory(seed).expect("memory");
         let prepared = PreparedNest::new(&sample.program, sample.nest());
         for _ in 0..3 {
-            let first = Recipe { steps: vec![random_step(&sample, &mut random)] };
+            let first = Recipe { steps: vec![random_overlap(sample.nest(), &mut random).into()] };
             let what = format!("seed {seed}");
             match check_with(&sample, &first, STRICT, &memory, 0.0, &what) {
                 Outcome::Same => n_same += 1,
@@ -214,4 +52,55 @@ fn loops_in_overlapped_tiles_compute_the_same() {
     println!("{n_same} the same, {n_shared} shared, {n_scheduled} with other steps\nrefused: {refused:#?}");
     assert!(n_same > 300 && n_shared > 200 && n_scheduled > 150, "{n_same}, {n_shared}, {n_scheduled}");
     assert!(refused.values().sum::<u32>() > 100, "{refused:?}");
+}
+
+/// Two groups of loops behind each other, with a sum over everything between them.
+fn two_groups(columns: &str) -> Program {
+    let stage = |k: usize, l: usize, value: &str| {
+        format!(
+            "for L{} i: i32 in {k} .. n - {k} {{ for L{} j: i32 in {k} .. {columns} - {k} {{ S{l}: {value} }} }}",
+            2 * l,
+            2 * l + 1
+        )
+    };
+    let array =
+        |id: usize, name: &str, storage: &str| format!("array A{id} {name}: f32[n][{columns}] {storage}");
+    let text = format!(
+        "program p {{
+           symbol P0 n: i32
+           symbol P1 m: i32
+           {} {} {} {} array A4 s: f32 param
+           dataflow {{ N0 }}
+           nest N0 in p {{ {} {} {} {} {} }}
+         }}",
+        array(0, "a", "param"),
+        array(1, "x", "local"),
+        array(2, "y", "local"),
+        array(3, "c", "param"),
+        stage(0, 0, "x[i][j] = a[i][j] * a[i][j]"),
+        stage(1, 1, "s += x[i - 1][j] * x[i + 1][j]"),
+        stage(0, 2, "a[i][j] *= s"),
+        stage(0, 3, "y[i][j] = a[i][j] * a[i][j]"),
+        stage(1, 4, "c[i][j] = y[i - 1][j] + y[i][j + 1]"),
+    );
+    text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+#[test]
+fn tiles_are_suggested_that_fit_the_caches() {
+    let machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 64 };
+    let mut text = String::new();
+    for columns in ["m", "1000", "100000"] {
+        let program = two_groups(columns);
+        let prepared = PreparedNest::new(&program, &program.nests[0]);
+        text += &format!("rows of {columns}\n");
+        for (name, base) in suggest_overlaps(&prepared, &machine, STRICT) {
+            let rewritten = prepared.rewritten(&base, STRICT).expect("suggested");
+            let further = suggest_for(&rewritten.prepared(), &machine, STRICT).recipes;
+            text += &format!("{name}: {base}; {}\n", further[0].recipe);
+            let all = Recipe { steps: [base.steps, further[0].recipe.steps.clone()].concat() };
+            assert!(prepared.apply(&all, STRICT).is_ok());
+        }
+    }
+    insta::assert_snapshot!(text);
 }

@@ -7,7 +7,7 @@ use oxeye_ir::testing::{Random, Sample, Shape, random_program};
 use oxeye_ir::{ArrayId, Program, ScalarType, Storage, verify};
 use oxeye_transform::steps::Normalize;
 use oxeye_transform::templates::Instantiator;
-use oxeye_transform::testing::{random_product, random_recipe};
+use oxeye_transform::testing::{random_overlap, random_product, random_recipe, random_stages};
 use oxeye_transform::{Applied, Machine, Policy, PreparedNest, Recipe, Transformation, apply};
 
 /// A nest with a recipe, its rendering, and memory before and after.
@@ -122,14 +122,28 @@ fn try_make(seed: u64) -> Made {
         Shape { has_guards: false, has_combined_bounds: false, has_steps: false, ..integers.clone() },
         Shape { has_quotients: true, ..integers },
     ];
-    let (kind, sample, recipe, policy, applied) = match random.below(20) {
+    let (kind, sample, recipe, policy, applied) = match random.below(22) {
         0..4 => {
             let (sample, recipe) = random_product(&mut random);
             let policy = Policy { reassociate: random.chance(70), finite: false };
             let applied = apply(&sample.program, sample.nest(), &recipe, policy);
             ("contraction", sample, recipe, policy, applied)
         }
-        4..7 => {
+        4 | 5 => {
+            let sample = random_stages(&mut random);
+            let policy = Policy { reassociate: false, finite: false };
+            let prepared = PreparedNest::new(&sample.program, sample.nest());
+            let tiles = Recipe { steps: vec![random_overlap(sample.nest(), &mut random).into()] };
+            let Ok(tiled) = prepared.rewritten(&tiles, policy) else {
+                return Made::LeftOut("loops that tiles do not fit".into());
+            };
+            let inner = tiled.prepared();
+            let further = random_recipe(inner.program(), inner.nest(), policy, 3, &mut random);
+            let recipe = Recipe { steps: [tiles.steps, further.steps].concat() };
+            let applied = prepared.apply(&recipe, policy);
+            ("overlapped tiles", sample, recipe, policy, applied)
+        }
+        6..9 => {
             let shape = random.pick(&shapes);
             let sample = sampled(seed, &shape);
             let policy = Policy { reassociate: false, finite: false };
@@ -146,7 +160,7 @@ fn try_make(seed: u64) -> Made {
             let applied = instantiator.prepared().apply(&recipe, policy);
             ("suggested recipe", sample, recipe, policy, applied)
         }
-        7..16 => {
+        9..17 => {
             let shape = random.pick(&shapes);
             let mut sample = sampled(seed, &shape);
             forget_arrays(&mut sample, &mut random);

@@ -1,0 +1,130 @@
+//! Overlapped tiles that are worth trying for a nest of several roots.
+
+use super::machine::Machine;
+use crate::policy::Policy;
+use crate::prepared::{PreparedNest, Rewritten};
+use crate::recipe::Recipe;
+use crate::steps::Overlap;
+use oxeye_ir::{Loop, LoopId, Node, Program};
+
+/// Nests with more outermost loops are looked at in parts of so many.
+const MOST_LOOPS: usize = 12;
+
+/// Columns of a tile, where tiles are cut from two loops.
+const COLUMNS: [i64; 2] = [256, 128];
+
+/// Least and greatest number of rows of a tile.
+const ROWS: (i64, i64) = (8, 64);
+
+/// Rows of a tile in half of L2, and in half of L1, if how long rows are is not known.
+const UNKNOWN: [i64; 2] = [32, 8];
+
+/// Recipes of overlapped tiles with names, the most promising first: whole rows and parts of rows, whose temporaries take half of
+/// L2, or half of L1. Schedules are to be found for what they make of the nest.
+pub fn suggest_overlaps(
+    prepared: &PreparedNest<'_>,
+    machine: &Machine,
+    policy: Policy,
+) -> Vec<(String, Recipe)> {
+    let mut found: Vec<(String, Recipe)> = Vec::new();
+    let groups: Vec<Vec<Candidate>> = (1..=2).map(|n_tiled| candidates(prepared, n_tiled, policy)).collect();
+    for (k, budget) in [machine.l2 / 2, machine.l1 / 2].into_iter().enumerate() {
+        for group in &groups {
+            let steps: Vec<Overlap> = group.iter().filter_map(|loops| loops.tiles(k, budget)).collect();
+            let Some(first) = steps.first() else { continue };
+            let sizes: Vec<String> = first.sizes.iter().map(i64::to_string).collect();
+            let recipe = Recipe { steps: steps.into_iter().map(Into::into).collect() };
+            let is_new = found.iter().all(|(_, known)| *known != recipe);
+            if is_new && prepared.rewritten(&recipe, policy).is_ok() {
+                found.push((format!("overlapped tiles of {}", sizes.join(" x ")), recipe));
+            }
+        }
+    }
+    found
+}
+
+/// Loops that tiles fit.
+struct Candidate {
+    last: LoopId,
+    loops: Vec<LoopId>,
+    /// Bytes of a tile's temporaries with no rows of its own, and of each further row, with the most columns; unknown where
+    /// extents are.
+    bytes: Option<(f64, f64)>,
+}
+
+impl Candidate {
+    /// Tiles whose temporaries take so many bytes; `None` if those are too few rows.
+    fn tiles(&self, k: usize, budget: u64) -> Option<Overlap> {
+        let columns = COLUMNS[k];
+        let wide = if self.loops.len() > 1 { columns as f64 / COLUMNS[0] as f64 } else { 1.0 };
+        let rows = match self.bytes {
+            Some((fixed, row)) => ((budget as f64 / wide - fixed) / row.max(1.0)) as i64,
+            None => UNKNOWN[k],
+        };
+        let rows = rows.min(ROWS.1) / 8 * 8;
+        let sizes = [rows, columns][..self.loops.len()].to_vec();
+        (rows >= ROWS.0).then(|| Overlap { last: self.last, loops: self.loops.clone(), sizes })
+    }
+}
+
+/// Ranges of outermost loops that tiles fit, each as long as it can be, one behind the other.
+fn candidates(prepared: &PreparedNest<'_>, n_tiled: usize, policy: Policy) -> Vec<Candidate> {
+    let roots = prepared.nest().roots.iter();
+    let loops: Vec<&Loop> = roots
+        .filter_map(|root| match root {
+            Node::Loop(l) => Some(l),
+            _ => None,
+        })
+        .collect();
+    let mut found = Vec::new();
+    let mut k = 0;
+    while k + 1 < loops.len() {
+        let end = loops.len().min(k + MOST_LOOPS);
+        let fit = (k + 1..end).rev().find_map(|last| {
+            let tiled = tiled(loops[k], n_tiled)?;
+            let bytes = |rows: i64| {
+                let sizes = [rows, COLUMNS[0]][..n_tiled].to_vec();
+                let step = Overlap { last: loops[last].id, loops: tiled.clone(), sizes };
+                let recipe = Recipe { steps: vec![step.into()] };
+                prepared
+                    .rewritten(&recipe, policy)
+                    .ok()
+                    .map(|rewritten| temporaries(prepared.program(), &rewritten))
+            };
+            let few = bytes(1)?;
+            let bytes = few.zip(bytes(2)?).map(|(few, more)| (2.0 * few - more, more - few));
+            Some((last, Candidate { last: loops[last].id, loops: tiled, bytes }))
+        });
+        match fit {
+            Some((last, candidate)) => {
+                found.push(candidate);
+                k = last + 1;
+            }
+            None => k += 1,
+        }
+    }
+    found
+}
+
+/// A loop and those perfectly nested in it, so many together.
+fn tiled(root: &Loop, n_tiled: usize) -> Option<Vec<LoopId>> {
+    let mut found = vec![root.id];
+    let mut inner = root;
+    while found.len() < n_tiled {
+        let [Node::Loop(next)] = inner.body.as_slice() else { return None };
+        found.push(next.id);
+        inner = next;
+    }
+    Some(found)
+}
+
+/// Bytes of the arrays that a rewrite makes; `None` if an extent is not known.
+fn temporaries(before: &Program, rewritten: &Rewritten) -> Option<f64> {
+    let after = rewritten.prepared().program();
+    let made = after.arrays.values().filter(|array| !before.arrays.contains_key(&array.id));
+    made.map(|array| {
+        let extents = array.shape.iter().map(|e| Some(e.as_ref()?.as_affine()?.as_constant()? as f64));
+        Some(extents.product::<Option<f64>>()? * array.element.bytes() as f64)
+    })
+    .sum()
+}
