@@ -10,7 +10,7 @@ use oxeye_ir::{Checker, Expr, Form, Program, Violation};
 /// 3. The indices of an element that is read before a nest are affine expressions of symbols.
 /// 4. Only linear arrays of unknown length have an origin, one number a dimension.
 /// 5. Tests before a nest, and the ways by which pointers move, use only symbols. Rows behind pointers have a range for every
-///    dimension.
+///    dimension but the one inside of structures.
 /// 6. A nest has variables of a team's threads if and only if a team runs it.
 ///
 /// # Errors
@@ -67,14 +67,15 @@ pub fn verify(program: &Program, binding: &Binding) -> Result<(), Vec<Violation>
         checker
             .require(is_known, || format!("which variables the threads that run {nest} have is not known"));
     }
-    binding.entries.values().for_each(|entry| check_entry(&mut checker, program, entry));
+    binding.entries.values().for_each(|entry| check_entry(&mut checker, (program, binding), entry));
     checker.finish()
 }
 
-fn check_entry(checker: &mut Checker<'_>, program: &Program, entry: &Entry) {
+fn check_entry(checker: &mut Checker<'_>, (program, binding): (&Program, &Binding), entry: &Entry) {
     for rows in &entry.rows {
         checker.array(rows.array);
-        let n_dims = program.arrays.get(&rows.array).map_or(0, |a| a.shape.len());
+        let n_inside = binding.views.get(&rows.array).map_or(0, |v| usize::from(v.is_rows_of_structures()));
+        let n_dims = program.arrays.get(&rows.array).map_or(0, |a| a.shape.len().saturating_sub(n_inside));
         checker.require(n_dims == rows.ranges.len() && n_dims > 0, || {
             format!("the test of the rows of {} has the wrong number of dimensions", rows.array)
         });

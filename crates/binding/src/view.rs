@@ -33,7 +33,8 @@ pub struct View {
     /// Whether the base is a pointer that is read from memory.
     pub is_loaded: bool,
     /// The layout of the structures that the subscripts lead to: their size, and the offsets and numbers of contiguous
-    /// elements. `None` without subscripts.
+    /// elements. Without subscripts in the path, that of structures which lie in rows behind pointers and hold nothing but
+    /// numbers of one type: the last index of an access says which of them. `None` otherwise.
     pub record: Option<Record>,
 }
 
@@ -107,6 +108,11 @@ impl View {
     /// The pointers that are followed on the way to the base: the number of steps to each.
     pub fn followed(&self) -> Vec<usize> {
         (0..self.n_base_steps()).filter(|k| self.steps[*k] == Step::Follow).collect()
+    }
+
+    /// Whether these are rows of structures behind pointers, `u[i][j].d`: the last dimension is inside of the structures.
+    pub fn is_rows_of_structures(&self) -> bool {
+        self.record.is_some() && !self.is_interleaved()
     }
 
     /// Whether consecutive elements are not adjacent.

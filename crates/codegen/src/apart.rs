@@ -83,7 +83,7 @@ impl Context<'_> {
             let (name, address, ranges, levels, parts, size) = match memory {
                 Memory::Array(id) if self.apart.contains(&id) => {
                     let Some(test) = self.binding.row_test(original.id, id) else { continue };
-                    let size = self.program.array(id).element.bytes();
+                    let size = self.row_element_bytes(test);
                     let name = self.name(id).to_owned();
                     let ranges = self.row_ranges(test);
                     (name.clone(), name, ranges, test.ranges.len() - 1, test.parts.len(), size)

@@ -246,7 +246,7 @@ impl Context<'_> {
         let mut rows = Vec::new();
         for test in tests {
             let (array, variable) = (program.array(test.array), rows_variable(test.array));
-            let (name, size, n) = (&array.name, array.element.bytes(), test.ranges.len() - 1);
+            let (name, size, n) = (&array.name, self.row_element_bytes(test), test.ranges.len() - 1);
             let parts = test.parts.len();
             let _ = write!(declared, "oxeye_capture_rows {variable} = {{0}}; ");
             // Rows that may not be there are not looked at: the original text runs.
@@ -363,6 +363,8 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 let _ =
                     writeln!(before, "{declaration};\n__builtin_memset((void *)&{root}, 0, sizeof {root});");
             }
+            // Rows of structures, which are made below.
+            None if view.is_rows_of_structures() => _ = writeln!(before, "{declaration};"),
             Some(Step::Follow) => {
                 let _ = writeln!(objects, "{declaration};");
                 parameters.push(declaration.clone());

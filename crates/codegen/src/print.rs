@@ -3,6 +3,7 @@
 use crate::context::{Context, is_identifier};
 pub(crate) use crate::text::{Text, prec};
 use crate::types::{affine_type, constant, expr_type};
+use oxeye_binding::View;
 use oxeye_ir::{Access, Affine, Array, BinaryOp, Expr, Form, MathFn, ScalarType, UnaryOp, Var};
 
 /// Spelling and precedence of an operator; `Min` and `Max` have none.
@@ -305,6 +306,13 @@ impl Context<'_> {
         }
         let form = if self.apart.contains(&array.id) { Form::Nested } else { array.form };
         match form {
+            Form::Nested if self.is_in_structures(array) => {
+                let n = access.indices.len() - 1;
+                let indices = (0..n).map(|k| self.index(array, &access.indices, k, 1));
+                let structure = indices.map(|text| format!("[{text}]")).collect::<String>();
+                let number = self.index(array, &access.indices, n, lanes);
+                format!("(({} *)&{name}{structure})[{number}]", element_type(array))
+            }
             Form::Nested => {
                 let indices = (0..access.indices.len()).map(|k| self.index(array, &access.indices, k, lanes));
                 format!("{name}{}", indices.map(|text| format!("[{text}]")).collect::<String>())
@@ -316,6 +324,11 @@ impl Context<'_> {
                 format!("{name}{}", subscripts.map(|text| format!("[{text}]")).collect::<String>())
             }
         }
+    }
+
+    /// Whether the last index of an array counts the numbers of structures.
+    fn is_in_structures(&self, array: &Array) -> bool {
+        self.binding.views.get(&array.id).is_some_and(View::is_rows_of_structures)
     }
 
     /// The subscripts as they are written, some of which may stand for several dimensions.

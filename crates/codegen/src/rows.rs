@@ -3,6 +3,7 @@
 
 use crate::context::Context;
 use crate::print::prec;
+use crate::types::constant;
 use oxeye_binding::RowTest;
 use oxeye_ir::{BinaryOp, Expr};
 use std::fmt::Write;
@@ -26,10 +27,20 @@ pub(crate) fn least_extent((first, last): &(Expr, Expr)) -> Expr {
 }
 
 impl Context<'_> {
+    /// How many numbers are in what the innermost rows are made of: more than one where that is a structure.
+    fn row_element_numbers(&self, test: &RowTest) -> u64 {
+        let inside = self.program.array(test.array).shape.iter().skip(test.ranges.len()).flatten();
+        inside.map(|e| constant(e).map_or(1, i64::unsigned_abs)).product()
+    }
+
+    /// The size of what the innermost rows are made of.
+    pub(crate) fn row_element_bytes(&self, test: &RowTest) -> u64 {
+        self.program.array(test.array).element.bytes() * self.row_element_numbers(test)
+    }
+
     /// An expression of type `long`, or `int`, about the rows of an array, in which `name` stands for the variable.
     pub(crate) fn rows(&mut self, test: &RowTest, name: &str, asked: Asked) -> String {
-        let element = self.program.array(test.array).element;
-        let size = element.bytes();
+        let size = self.row_element_bytes(test);
         let n = test.ranges.len() - 1;
         let was_wide = std::mem::replace(&mut self.wide, true);
         let end = |e: &Expr| self.expr(e).at(prec::ADD);
@@ -173,7 +184,11 @@ impl Context<'_> {
             at = format!("{at}[oxeye_r{k}]");
             position = format!("({position} + (oxeye_r{k} - {low})) * {}", extents[k]);
         }
-        let _ = write!(made, "{at} = ({ty} *){memory} + {position} - {};\n{}", ends[n].0, "}}\n".repeat(n));
+        let numbers = match self.row_element_numbers(test) {
+            1 => format!("{position} - {}", ends[n].0),
+            numbers => format!("({position} - {}) * {numbers}", ends[n].0),
+        };
+        let _ = write!(made, "{at} = ({ty} *){memory} + {numbers};\n{}", "}}\n".repeat(n));
         let mut loops = String::new();
         for (k, (low, high)) in ends.iter().take(n).enumerate() {
             let subscripts: String = (0..k).map(|d| format!("[oxeye_r{d}]")).collect();

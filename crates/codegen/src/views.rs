@@ -214,7 +214,9 @@ impl Context<'_> {
                 let address = self.guarded(format!("(__UINTPTR_TYPE__)&({})", view.base()));
                 if self.reached.is_some() { format!("({address})") } else { address }
             }
-            Some(view) if !is_named(array, view) => format!("(__UINTPTR_TYPE__)({})", view.base()),
+            Some(view) if !is_named(array, view) && !view.is_rows_of_structures() => {
+                format!("(__UINTPTR_TYPE__)({})", view.base())
+            }
             _ if array.shape.is_empty() && array.storage != oxeye_ir::Storage::Temp(None) => {
                 format!("(__UINTPTR_TYPE__)&{name}")
             }

@@ -380,6 +380,41 @@ impl File {
         }
     }
 
+    /// The numbers that a type consists of, if it holds nothing else and they are all of one type: that type, and how many.
+    /// Those of a byte might be read as anything.
+    pub(crate) fn numbers<'t>(&'t self, ty: &'t Type) -> Option<(&'t Scalar, i64)> {
+        let (scalar, n) = match ty {
+            Type::Scalar(scalar) => (scalar, 1),
+            Type::Array { of, len: Some(len), .. } => {
+                let (scalar, n) = self.numbers(of)?;
+                (scalar, n.checked_mul(constant(len)?)?)
+            }
+            Type::Struct(id) if self.structures[*id].complex.is_none() => {
+                let fields = self.structures[*id].fields.as_ref()?;
+                let mut parts = fields.iter().map(|field| self.numbers(&field.ty));
+                let first = parts.next()??;
+                parts.try_fold(first, |(scalar, n), next| {
+                    let (other, more) = next?;
+                    (other.ty == scalar.ty).then_some((scalar, n + more))
+                })?
+            }
+            _ => return None,
+        };
+        let is_plain = !scalar.is_volatile && scalar.ty.bytes() > 1;
+        let (bytes, _) = self.layout(ty).filter(|_| is_plain)?;
+        (bytes == scalar.ty.bytes() * u64::try_from(n).ok()?).then_some((scalar, n))
+    }
+
+    /// How many numbers of the structure that a type is stand before a member, whose type is given too; all of it is numbers
+    /// of one type.
+    pub(crate) fn numbers_before<'t>(&'t self, ty: &Type, field: &str) -> Option<(i64, &'t Type)> {
+        let Type::Struct(id) = ty else { return None };
+        let (scalar, _) = self.numbers(ty)?;
+        let size = scalar.ty.bytes();
+        let (offset, ty) = self.offset(*id, field)?;
+        Some((i64::try_from(offset / size).ok()?, ty))
+    }
+
     /// The offset of a member in its structure, and its type.
     fn offset(&self, id: usize, name: &str) -> Option<(u64, &Type)> {
         self.layout(&Type::Struct(id))?;

@@ -148,6 +148,9 @@ impl<'a> Lowerer<'a> {
                 self.pointed_at(pointer, e.range)
             }
             ExprKind::Member(base, field) => {
+                if let Some(place) = self.number_in_row(base, field)? {
+                    return Ok(place);
+                }
                 let message = format!("the member `{field}` of a structure is used");
                 let mut at = &**base;
                 while let ExprKind::Index(inner, _) | ExprKind::Deref(inner) | ExprKind::Member(inner, _) =
@@ -183,6 +186,31 @@ impl<'a> Lowerer<'a> {
             }
             _ => Err(Refusal::new(e.range, "this is not an array element or variable")),
         }
+    }
+
+    /// Whether an lvalue is in a row of structures behind pointers.
+    pub(super) fn is_in_row(&self, e: &ast::Expr) -> bool {
+        let file = self.cx.file;
+        let is_row =
+            |v: VarId| n_levels(file, v).is_some() && matches!(file.var(v).ty.innermost(), Type::Struct(_));
+        file.pointer_var(e).is_some_and(is_row)
+    }
+
+    /// The member of a structure in a row behind pointers: which of its numbers it is, or begins with, is one more index.
+    fn number_in_row(&mut self, base: &ast::Expr, field: &str) -> Lowered<Option<Place>> {
+        let file = self.cx.file;
+        if !self.is_in_row(base) {
+            return Ok(None);
+        }
+        let Place { base, mut indices, ty } = self.place(base)?;
+        let (Some(n), Some((before, ty))) = (n_levels(file, base), file.numbers_before(&ty, field)) else {
+            return Ok(None);
+        };
+        match indices.get_mut(n) {
+            Some(number) => *number = Expr::binary(BinaryOp::Add, number.clone(), Expr::from(before)),
+            None => indices.push(Expr::from(before)),
+        }
+        Ok((indices.len() == n + 1).then(|| Place { base, indices, ty: ty.clone() }))
     }
 
     /// The pointer whose object a subscript or `*` denotes.
@@ -464,7 +492,14 @@ impl<'a> Lowerer<'a> {
                 Err(Refusal::new(e.range, message).help("declare a pointer of that type before the loop"))
             }
             ExprKind::Member(..) => {
-                self.place(e)?;
+                let mut place = self.place(e)?;
+                if let (Type::Array { of, .. }, Some(first)) = (&place.ty, place.indices.pop())
+                    && matches!(**of, Type::Scalar(_))
+                {
+                    let ty = self.natural(&first);
+                    let offset = Some(Value { e: first, ty });
+                    return Ok(Pointer { offset, ..Pointer::at(place.base, place.indices, (**of).clone()) });
+                }
                 Err(Refusal::new(e.range, "a member of a structure is used as a pointer"))
             }
             ExprKind::Unknown(what, inside) => Err(Refusal::of_unknown(e.range, what, inside)),

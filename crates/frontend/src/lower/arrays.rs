@@ -79,6 +79,9 @@ impl Lowerer<'_> {
             let extents = self.row_extents(var, n_levels);
             shape.extend(extents.into_iter().map(|id| Some(Expr::from(id))));
             ty = ty.innermost();
+            if let (Type::Struct(_), Some((_, n))) = (ty, self.cx.file.numbers(ty)) {
+                shape.push(Some(Expr::from(n)));
+            }
         }
         while n_rows.is_none() {
             let is_outermost = shape.is_empty();
@@ -123,8 +126,10 @@ impl Lowerer<'_> {
                 _ => break,
             }
         }
+        let of_structures = || self.cx.file.numbers(ty).filter(|_| n_rows.is_some());
         let scalar = match ty {
             Type::Scalar(scalar) => scalar,
+            Type::Struct(_) if let Some((scalar, _)) = of_structures() => scalar,
             ty => return Err(no_number(self.cx.file, name, ty, at)),
         };
         if scalar.is_volatile {

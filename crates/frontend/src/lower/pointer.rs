@@ -40,7 +40,8 @@ impl Pointer {
     }
 }
 
-/// The number of pointers to follow to the elements, if a variable is rows behind pointers.
+/// The number of pointers to follow to the elements, if a variable is rows behind pointers: rows of numbers, or of structures of
+/// numbers of one type.
 pub(super) fn n_levels(file: &File, var: VarId) -> Option<usize> {
     let variable = file.var(var);
     // One of many structures has rows of its own.
@@ -54,5 +55,10 @@ pub(super) fn n_levels(file: &File, var: VarId) -> Option<usize> {
         n += 1;
         ty = to;
     }
-    (n > 1 && n <= 4 && matches!(ty, Type::Scalar(_))).then_some(n)
+    let holds_numbers = match ty {
+        Type::Scalar(_) => true,
+        Type::Struct(_) => file.numbers(ty).is_some(),
+        _ => false,
+    };
+    (n > 1 && n <= 4 && holds_numbers).then_some(n)
 }

@@ -177,6 +177,10 @@ impl Lowerer<'_> {
             }
             ExprKind::Member(_, field) if PARTS.contains(&field.as_str()) => return Err(self.lost_part(at)),
             ExprKind::Member(base, field) => {
+                if self.is_in_row(base) {
+                    let (access, scalar) = self.access(e)?;
+                    return Ok(Value { e: Expr::Read(access), ty: scalar.ty });
+                }
                 if let Some(refusal) = no_member(self.cx.file, base, field, at) {
                     return Err(refusal);
                 }

@@ -3,19 +3,37 @@
 use super::ahead::is_always_there;
 use super::entered::first_or_last;
 use super::lowerer::Lowerer;
+use super::pointer::n_levels;
 use crate::ast::{Range, Type, VarId};
 use crate::members::member_of;
 use crate::refusal::{Lowered, Refusal};
-use oxeye_binding::{Binding, Step, View};
+use oxeye_binding::{Binding, Record, Step, View};
 use oxeye_ir::{BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, SymId, Var};
 use std::collections::BTreeSet;
 
 impl Lowerer<'_> {
-    /// The path to a member from the place of the nest; `None` for other variables.
+    /// The path to a member, or to rows of structures, from the place of the nest; `None` for other variables.
     pub(super) fn view(&self, var: VarId, at: Range) -> Lowered<Option<View>> {
         let file = self.cx.file;
         let variable = file.var(var);
-        let Some(member) = &variable.member else { return Ok(None) };
+        let innermost = variable.ty.innermost();
+        let numbers = file.numbers(innermost).filter(|_| matches!(innermost, Type::Struct(_)));
+        let rows = n_levels(file, var).and(numbers).map(|(scalar, n)| {
+            let n = n.unsigned_abs();
+            Record { bytes: n * scalar.ty.bytes(), runs: vec![(0, n)] }
+        });
+        let Some(member) = &variable.member else {
+            let Some(rows) = rows else { return Ok(None) };
+            let (root, record) = (variable.name.clone(), Some(rows));
+            let Some(declaration) = file.declaration(variable) else {
+                return Err(Refusal::new(
+                    at,
+                    format!("the type of `{root}` has no name outside of the function"),
+                )
+                .help("declare the structure at file scope"));
+            };
+            return Ok(Some(View { root, declaration, steps: Vec::new(), is_loaded: false, record }));
+        };
         let root = file.var(member.root);
         let (name, root_name) = (&variable.name, &root.name);
         let is_inside = |set: &std::collections::HashSet<VarId>| set.contains(&member.root);
@@ -57,7 +75,7 @@ impl Lowerer<'_> {
         }
         let is_interleaved = member.steps.contains(&Step::Subscript);
         is_loaded |= !is_interleaved && matches!(ty, Type::Pointer { .. });
-        let record = if is_interleaved { file.record(member) } else { None };
+        let record = if is_interleaved { file.record(member) } else { rows };
         let steps = member.steps.clone();
         Ok(Some(View { root: root_name.clone(), declaration, steps, is_loaded, record }))
     }

@@ -38,6 +38,7 @@ mod refusals;
 mod robust;
 mod rotations;
 mod rows;
+mod rows_of_structures;
 mod scratch;
 mod searches;
 mod selectors;
