@@ -38,7 +38,9 @@ pub(crate) fn join(
     let is_first = |s: &Stmt| place(s).is_some_and(|span| span.start == group.start && span.end < group.end);
     let is_last = |s: &Stmt| place(s).is_some_and(|span| span.start > group.start && span.end == group.end);
     let Some(position) = file.functions.iter().position(|f| f.name == function) else { return false };
-    let Some(found) = Members::find(&file.functions[position].body, &is_first, &is_last) else { return false };
+    let Some(found) = Members::find(&file.functions[position].body, &is_first, &is_last) else {
+        return false;
+    };
     if is_needed_behind(&file.functions[position], &found) {
         return false;
     }

@@ -175,7 +175,10 @@ fn is_used_elsewhere(body: &Stmt, nest: Range, var: Lent<'_>) -> bool {
         let is_it = |e: &Expr| e.uncast().as_var() == Some(var.0);
         let passed = var.1.and_then(|(name, position)| Some((called(e, &[name])?, position)));
         if let Some((args, position)) = passed {
-            return args.iter().enumerate().any(|(k, arg)| !(k == position && is_it(arg)) && uses(arg, var, false));
+            return args
+                .iter()
+                .enumerate()
+                .any(|(k, arg)| !(k == position && is_it(arg)) && uses(arg, var, false));
         }
         match &e.kind {
             ExprKind::Var(_) => is_it(e) && !is_truth,

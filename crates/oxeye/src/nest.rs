@@ -617,7 +617,8 @@ mod tests {
         let nest = |(share, inside): &(f64, &[usize])| {
             let (nest_id, span) = (NestId(0), Span { start: 0, end: 0, line: 1 });
             let inside = inside.to_vec();
-            let place = Place { function_idx: 0, nest_id, ordinal: 0, span, inside, within: Vec::new(), joined: 0 };
+            let place =
+                Place { function_idx: 0, nest_id, ordinal: 0, span, inside, within: Vec::new(), joined: 0 };
             let mut nest = TunedNest::new(place, Vec::new());
             nest.calls.share = Some(*share);
             nest

@@ -1,6 +1,6 @@
 //! Groups: neighbouring loops that are one nest.
 
-use crate::common::{read, replays_of_groups_agree, same_output_of_groups, SIZES};
+use crate::common::{SIZES, read, replays_of_groups_agree, same_output_of_groups};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 use oxeye_ir::Storage;
 
@@ -149,7 +149,11 @@ fn what_only_a_group_uses_is_dead_behind_it() {
     for (from, to, kept) in [
         ("free(columns);", "printf(\"%g\\n\", columns[70]); free(columns);", "columns"),
         ("free(columns);", "in[0][0] += rows[3][3]; free(columns);", "rows"),
-        ("int i = 0; i < n; i++)\n        for (int j = 1; j < n - 1", "int i = 1; i < n; i++)\n        for (int j = 1; j < n - 1", "rows"),
+        (
+            "int i = 0; i < n; i++)\n        for (int j = 1; j < n - 1",
+            "int i = 1; i < n; i++)\n        for (int j = 1; j < n - 1",
+            "rows",
+        ),
         ("columns = malloc(64 * 64 * sizeof *columns), sum", "columns = out[0], sum", "columns"),
         ("if (!columns)", "static double *known; known = columns; if (!columns)", "columns"),
     ] {
@@ -163,7 +167,10 @@ fn what_only_a_group_uses_is_dead_behind_it() {
         ("block);\n    printf", "block + 1);\n    printf"),
         ("for (int t", "in[3] = block[4]; for (int t"),
         ("for (int i = 0; i < n; i++)\n        scratch", "for (int i = 1; i < n; i++)\n        scratch"),
-        ("out[i] = scratch[i] - scratch[i - 1];", "out[i] = scratch[i] - scratch[i - 1];\n    in[0] = scratch[0];"),
+        (
+            "out[i] = scratch[i] - scratch[i - 1];",
+            "out[i] = scratch[i] - scratch[i - 1];\n    in[0] = scratch[0];",
+        ),
         ("int main", "void (*known)(int, double *restrict) = pipeline;\nint main"),
     ] {
         assert!(PASSED.contains(from), "{from}");

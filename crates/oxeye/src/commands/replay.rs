@@ -39,7 +39,9 @@ pub enum Misfit {
         line: u32,
     },
     /// The recipe is for several nests as one.
-    #[error("in function `{function}`, the loop at line {line} and those behind it cannot be read as one nest")]
+    #[error(
+        "in function `{function}`, the loop at line {line} and those behind it cannot be read as one nest"
+    )]
     NoGroup {
         /// The function.
         function: String,

@@ -134,8 +134,7 @@ pub(super) fn joined(
     let Joined { first, last, n } = group;
     let within: Vec<Span> = first.within.iter().map(|nest| nest.span).collect();
     let span = Span { end: last.end, ..first.span };
-    let Opened { function, nests } =
-        unit.group(&reading(session), function, &within, span).ok().flatten()?;
+    let Opened { function, nests } = unit.group(&reading(session), function, &within, span).ok().flatten()?;
     let nest_id = *nests.first()?;
     let span = function.program.nests[&nest_id].span?;
     let place = Place { function_idx: 0, nest_id, span, inside: Vec::new(), joined: *n, ..(*first).clone() };

@@ -198,8 +198,15 @@ impl Inside<'_> {
         for (ordinal, nest_id) in opened.nests.into_iter().enumerate() {
             let nest = &unit.functions[0].program.nests[&nest_id];
             let Some(span) = nest.span else { continue };
-            let place =
-                Place { function_idx: 0, nest_id, ordinal, span, inside: Vec::new(), within: within.clone(), joined: 0 };
+            let place = Place {
+                function_idx: 0,
+                nest_id,
+                ordinal,
+                span,
+                inside: Vec::new(),
+                within: within.clone(),
+                joined: 0,
+            };
             if has_schedules(self.session, &unit, &place, threads) {
                 kept.push(place);
             } else if nest.loops().len() > 1 {

@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::strategies::builder::Builder;
-use super::strategies::{contraction, factor, split, stencil, tile};
+use super::strategies::{contraction, factor, merge, split, stencil, tile};
 use super::template::{
     Base, BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads,
 };
@@ -137,7 +137,7 @@ impl<'a> Instantiator<'a> {
         let team = self.machine.threads > 1;
         found.sort_by_key(|template| match (template.threads, template.strategy) {
             (Threads::One, _) if team => 2,
-            (_, Strategy::Loops(_) | Strategy::Crossings) => 1,
+            (_, Strategy::Loops(_) | Strategy::Crossings | Strategy::Merged) => 1,
             _ => 0,
         });
         found
@@ -257,7 +257,7 @@ impl Start {
             return Err(Unfit::Inapplicable("no loop of the nest has bounds that can be analysed".into()));
         }
         let own = match template.strategy {
-            Strategy::Loops(_) | Strategy::Crossings | Strategy::Regions => None,
+            Strategy::Loops(_) | Strategy::Crossings | Strategy::Regions | Strategy::Merged => None,
             Strategy::PackedContraction(_) | Strategy::Factor { .. } | Strategy::TimeTiles { .. } => {
                 match template.threads {
                     Threads::One => None,
@@ -288,6 +288,7 @@ impl Start {
             }
             Strategy::Crossings => split::at_crossings(builder).map(whole),
             Strategy::Regions => split::at_conditions(builder).map(whole),
+            Strategy::Merged => merge::with_shifts(builder).map(whole),
         }
     }
 
@@ -353,7 +354,8 @@ impl Start {
         let mut found = Vec::new();
         for strategy in self.strategies() {
             let mut variants = vec![Threads::One];
-            if team {
+            // Loops that run behind each other are for one thread.
+            if team && strategy != Strategy::Merged {
                 variants = vec![Threads::Outer(Shares::Fitting), Threads::Strips { width: STRIP }];
                 // A wavefront is made to be shared.
                 if !matches!(strategy, Strategy::TimeTiles { .. }) {
@@ -388,6 +390,9 @@ impl Start {
         };
         found.extend(tiles.iter().map(|(steps, rows)| Strategy::TimeTiles { steps: *steps, rows: *rows }));
         found.extend([Strategy::Crossings, Strategy::Regions]);
+        if self.schedule.roots.len() > 1 {
+            found.push(Strategy::Merged);
+        }
         if !self.products.is_empty() && self.schedule.statements.len() > 1 {
             found.push(Strategy::Factor { steps: 64, blocks: BlockShape::USUAL });
         }

@@ -32,6 +32,7 @@
 //! words |
 //! | `time-tiles:8x32` | tiles of 8 time steps and 32 rows on a wavefront |
 //! | `crossings` | loops cut where one iterator meets another |
+//! | `merged` | neighbouring loops merged, each with the least shift that keeps dependences |
 //! | `regions` | innermost loops cut where conditions inside them change |
 //! | `one-thread`, `threads`, `threads:static`, `threads:dynamic`, `strips:256` | one thread; outermost independent
 //! loops shared, according to their work or as stated; innermost loops shared in strips of 256, and outermost loops

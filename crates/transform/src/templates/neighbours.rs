@@ -51,7 +51,7 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
             if loops.order == Order::Source {
                 near.push(Strategy::PackedContraction(BlockShape::USUAL));
                 near.push(Strategy::TimeTiles { steps: 8, rows: 32 });
-                near.extend([Strategy::Crossings, Strategy::Regions]);
+                near.extend([Strategy::Crossings, Strategy::Regions, Strategy::Merged]);
             }
             near
         }
@@ -76,7 +76,7 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
             near.push(source);
             near
         }
-        Strategy::Crossings | Strategy::Regions => vec![source],
+        Strategy::Crossings | Strategy::Regions | Strategy::Merged => vec![source],
     }
 }
 
@@ -205,9 +205,9 @@ mod tests {
         let kinds = |templates: &BTreeSet<Template>| {
             templates.iter().map(|t| std::mem::discriminant(&t.strategy)).collect::<HashSet<_>>()
         };
-        // The panel is older than the last strategy.
+        // The panel is older than the last strategies.
         let mut every = kinds(&panel().iter().copied().collect());
-        every.insert(std::mem::discriminant(&Strategy::Regions));
+        every.extend([Strategy::Regions, Strategy::Merged].map(|s| std::mem::discriminant(&s)));
         for template in panel() {
             let near = template.neighbours();
             assert_eq!(near.iter().collect::<BTreeSet<_>>().len(), near.len());

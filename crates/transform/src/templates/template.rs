@@ -52,6 +52,8 @@ pub enum Strategy {
     Crossings,
     /// Innermost loops cut where conditions inside them change.
     Regions,
+    /// Neighbouring loops merged, the later ones shifted so that they run as soon as what they read is there.
+    Merged,
 }
 
 /// Loop order, cache tiles and unrolling.
@@ -264,6 +266,7 @@ impl Strategy {
             Strategy::TimeTiles { steps, rows } => format!("time tiles {steps}x{rows}"),
             Strategy::Crossings => "split where iterators meet".into(),
             Strategy::Regions => "split where conditions change".into(),
+            Strategy::Merged => "merged with shifts".into(),
         }
     }
 

@@ -28,6 +28,7 @@ impl fmt::Display for Template {
             Strategy::Factor { steps, blocks } => write!(f, "factor:{steps} {blocks}")?,
             Strategy::TimeTiles { steps, rows } => write!(f, "time-tiles:{steps}x{rows}")?,
             Strategy::Crossings => write!(f, "crossings")?,
+            Strategy::Merged => write!(f, "merged")?,
             Strategy::Regions => write!(f, "regions")?,
         }
         match self.threads {
@@ -160,6 +161,9 @@ fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
     if words.accept("regions") {
         return Ok(Strategy::Regions);
     }
+    if words.accept("merged") {
+        return Ok(Strategy::Merged);
+    }
     if words.accept("contract") {
         return Ok(Strategy::PackedContraction(block_shape(words)?));
     }
@@ -176,7 +180,7 @@ fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
         None => {
             let found = words.0.first().map_or("nothing".into(), |w| format!("`{w}`"));
             return Err(format!(
-                "it starts with source, order, contract, factor, time-tiles, crossings or regions, not with {found}"
+                "it starts with source, order, contract, factor, time-tiles, crossings, regions or merged, not with {found}"
             ));
         }
     };
@@ -296,6 +300,7 @@ mod tests {
         );
         same("  crossings   strips:64 ", "crossings strips:64 simd");
         same("regions", "regions threads simd");
+        same("merged one-thread", "merged one-thread simd");
         same("normal source", "normal source threads simd");
     }
 
@@ -304,7 +309,7 @@ mod tests {
         for (text, wanted) in [
             (
                 "",
-                "it starts with source, order, contract, factor, time-tiles, crossings or regions, not with nothing",
+                "it starts with source, order, contract, factor, time-tiles, crossings, regions or merged, not with nothing",
             ),
             ("sideways", "not with `sideways`"),
             ("normal", "not with nothing"),

@@ -82,6 +82,7 @@ impl Kind {
             }) => Kind::Recurrences,
             Strategy::Crossings
             | Strategy::Regions
+            | Strategy::Merged
             | Strategy::Loops(Loops { order: LoopOrder::Ranked { .. }, .. }) => Kind::Reordered,
             Strategy::Loops(Loops { order: LoopOrder::Source, .. }) => match template.threads {
                 Threads::One => Kind::OneThread,

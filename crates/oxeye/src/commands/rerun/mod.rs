@@ -265,7 +265,8 @@ fn nest_of<'w>(
     workpiece: &'w Workpiece,
     kept: &'w KeptCandidate,
 ) -> Option<(usize, &'w TunedNest, &'w NestRecipe)> {
-    let wanted = kept.recipes.nests.first().filter(|wanted| wanted.within.is_empty() && wanted.joined == 0)?;
+    let wanted =
+        kept.recipes.nests.first().filter(|wanted| wanted.within.is_empty() && wanted.joined == 0)?;
     let is_it = |nest: &&TunedNest| {
         nest.place.within.is_empty()
             && nest.place.ordinal == wanted.ordinal

@@ -38,11 +38,34 @@ fn outermost(ends: &[Affine], known: &[Constraint], is_least: bool) -> Option<Af
     ends.iter().find(|end| ends.iter().all(|other| is_outside(end, other))).cloned()
 }
 
+/// Refuses tiles whose ends may be negative where they are compared with unsigned numbers.
+fn check_signs(group: &Group, plan: &Plan, sizes: &[i64]) -> Result<(), Reason> {
+    let is_unsigned =
+        |ty: ScalarType| matches!(ty, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64);
+    for (chain, halos) in group.chains.iter().zip(&plan.halos) {
+        let of_loop = chain.loops.iter().zip(&chain.bounds).zip(halos.iter().zip(sizes));
+        for ((l, (lower, _)), (halo, size)) in of_loop {
+            let symbols = lower.terms().filter_map(|(var, _)| match var {
+                Var::Sym(id) => group.program.symbols.get(&id),
+                Var::Loop(_) => None,
+            });
+            let begins_unsigned = symbols.into_iter().any(|symbol| is_unsigned(symbol.ty));
+            if begins_unsigned || (is_unsigned(l.ty) && size + halo.1 < 0) {
+                let text =
+                    format!("tiles of loop {} may end below zero, and it counts without a sign", l.name);
+                return Err(Reason::unsupported(text));
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Tiles {
     pub(super) fn new(nest: &Valued, group: &Group, plan: &Plan, sizes: &[i64]) -> Result<Self, Reason> {
         let mut next_loop = nest.nest.loops().iter().map(|l| l.id.0 + 1).max().unwrap_or(0);
         let next_stmt = nest.nest.stmts().iter().map(|s| s.id.0 + 1).max().unwrap_or(0);
         let mut known = group.program.assumptions.clone();
+        check_signs(group, plan, sizes)?;
         let results: Vec<&Chain> =
             group.chains.iter().filter(|chain| plan.has_results(group, chain)).collect();
         if results.is_empty() {
