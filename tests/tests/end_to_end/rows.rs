@@ -175,6 +175,38 @@ fn nests_with_uneven_rows_are_tuned() {
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
 
+/// Captured, compared, timed and written back, whether the rows lie evenly or not.
+#[test]
+fn rows_of_structures_are_tuned() {
+    let source = include_str!("../../filetests/read/cases/rows_of_structures.c");
+    let source = source.split("// ----").next().expect("the program");
+    let even = source
+        .replace("malloc(g.m * sizeof(cell))", "i ? g.u[0] + i * g.m : malloc(300 * g.m * sizeof(cell))");
+    for (name, source) in [("uneven", source), ("even", &even)] {
+        let playground = Playground::with("prog.c", source);
+        let ran = playground.run(
+            "optimize prog.c --quick -f sweep -o out.c --json r.json --budget 10s --threads 1 -- gcc -O1",
+        );
+        assert!(matches!(ran.code, Some(0 | 1)), "{}", ran.stderr);
+        let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
+        let nest = &report["nests"][0];
+        let bad = ["wrong_result", "crashed", "does_not_compile"];
+        let trials = nest["trials"].as_array().expect("trials");
+        assert!(
+            trials.iter().any(|t| t["verified"] == true || t["verdict"] == "measured"),
+            "{name}: {nest:#}"
+        );
+        assert_eq!(
+            trials.iter().find(|t| bad.iter().any(|bad| t["verdict"] == *bad)),
+            None,
+            "{name}: {nest:#}"
+        );
+        let script = "gcc -O1 prog.c -o a.exe && gcc -O1 -fopenmp out.c -o b.exe && ./a.exe > a.txt && ./b.exe > b.txt && cmp a.txt b.txt";
+        let ran = playground.shell(script);
+        assert_eq!(ran.code, Some(0), "{name}: {}{}", ran.stdout, ran.stderr);
+    }
+}
+
 /// Tables with only those rows that a condition allows.
 const CHOSEN: &str = r#"#include <stdio.h>
 #include <stdlib.h>

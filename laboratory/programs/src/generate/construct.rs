@@ -37,6 +37,7 @@ constructs! {
     Atomics "atomic, critical, single"
     Rows "double **rows"
     Cubes "double ***cube"
+    RowsOfStructures "u[i][j].d"
     Flat "C[i*ldc + j]"
     VariableLengths "arrays of variable lengths"
     CastRows "rows of a cast pointer"

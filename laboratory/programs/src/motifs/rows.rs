@@ -516,3 +516,61 @@ pub(super) fn optional(m: &mut Maker) -> String {
         }
     }
 }
+
+/// Rows of structures that hold numbers of one type.
+pub(super) fn of_structures(m: &mut Maker) -> String {
+    m.has(Construct::RowsOfStructures);
+    m.has(Construct::Structures);
+    let (n, o) = (m.size(), m.size());
+    let element = m.float();
+    let (rows, length) = (m.sizes[n].value.clone(), m.sizes[o].value.clone());
+    let (ty, helper, name) = (element.c(), element.helper(), m.name());
+    let (shift, seed) = (m.between(0, 4), m.between(1, 999));
+    let tag = m.global(&format!("struct {name}_cell"));
+    m.before += &format!("{tag} {{ {ty} a; struct {{ {ty} b; }} in; {ty} c[2]; }};\n");
+    m.setup.push(format!(
+        "{ty} **{name}_numbers = rows_{helper}({rows} + 2, 4 * ({length} + 2), (kind + {shift}) % 5, {seed});"
+    ));
+    m.setup.push(format!("{tag} **{name}_data = keep(({rows} + 2) * sizeof *{name}_data);"));
+    m.setup.push(format!(
+        "for (int z = 0; z < {rows} + 2; z++)\n        {name}_data[z] = ({tag} *){name}_numbers[z];"
+    ));
+    m.shown.push(format!("show_rows_{helper}(\"{name}\", {name}_numbers, {rows} + 2, 4 * ({length} + 2));"));
+    let table = if m.chance(40) {
+        m.has(Construct::MemberPointers);
+        let grid = m.global(&format!("struct {name}_grid"));
+        m.before += &format!("{grid} {{ int n; {tag} **cells; }};\n");
+        m.setup.push(format!("{grid} {name}_grid = {{1, {name}_data}};"));
+        m.parameter(1, &name, format!("{grid} *{name}"), format!("&{name}_grid"));
+        format!("{name}->cells")
+    } else {
+        m.parameter(2, &name, format!("{tag} **{name}"), format!("{name}_data"));
+        name
+    };
+    let form = m.between(0, 3);
+    let order = m.order(2);
+    m.nest(&[n, o], &order, (1, 1), Manner::EVERY, &mut |m, at| {
+        let own = format!("{table}[{}][{}]", at[0], at[1]);
+        let before = format!("{table}[{}][{}]", shifted(&at[0], -1), at[1]);
+        let beside = format!("{table}[{}][{}]", at[0], shifted(&at[1], 1));
+        let of = |text: String| Read { text, element };
+        let set = |m: &mut Maker, target: String, reads: &[Read]| {
+            let value = m.value(element, reads, &[]);
+            m.assignment(&target, element, &value)
+        };
+        match form {
+            0 => set(m, format!("{own}.a"), &[of(format!("{before}.in.b")), of(format!("{beside}.c[1]"))]),
+            1 => {
+                let first = set(m, format!("{own}.in.b"), &[of(format!("{beside}.a"))]);
+                let second =
+                    set(m, format!("{own}.c[0]"), &[of(format!("{own}.in.b")), of(format!("{before}.c[1]"))]);
+                format!("{{\n{}}}\n", indented(&(first + &second)))
+            }
+            2 => {
+                let inner = set(m, format!("{own}.c[p]"), &[of(format!("{before}.c[1 - p]"))]);
+                format!("for (int p = 0; p < 2; p++)\n{}", indented(&inner))
+            }
+            _ => format!("{own} = {beside};\n"),
+        }
+    })
+}
