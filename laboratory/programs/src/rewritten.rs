@@ -8,7 +8,7 @@ use oxeye_ir::testing::Random;
 use oxeye_ir::{Nest, NestId, Program, ScalarType, Span, SymId};
 use oxeye_random::Rng;
 use oxeye_transform::steps::Normalize;
-use oxeye_transform::templates::{Base, Instantiator, Template, panel};
+use oxeye_transform::templates::{Base, Instantiator, Template, panel, suggest_overlaps};
 use oxeye_transform::testing::random_recipe;
 use oxeye_transform::{Machine, Policy, PreparedNest, suggest_for};
 use std::collections::{BTreeMap, BTreeSet};
@@ -207,14 +207,30 @@ impl Drawing<'_> {
     }
 }
 
+/// Overlapped tiles of loops that hand arrays on, as they are and with what the nest then suggests.
+fn overlapped(prepared: &PreparedNest<'_>, policy: Policy) -> Vec<(String, Recipe)> {
+    let mut found = Vec::new();
+    for (name, base) in suggest_overlaps(prepared, &MACHINE, policy) {
+        let Ok(rewritten) = prepared.rewritten(&base, policy) else { continue };
+        for further in suggest_for(&rewritten.prepared(), &MACHINE, policy).recipes {
+            let steps = [base.steps.clone(), further.recipe.steps].concat();
+            found.push((format!("{name}, {}", further.name), Recipe { steps }));
+        }
+        found.push((name, base));
+    }
+    found
+}
+
 /// A recipe that is legal for a nest, and what it comes from.
 fn legal_recipe(program: &Program, nest: &Nest, policy: Policy, rng: &mut Rng) -> Option<(String, Recipe)> {
     let prepared = PreparedNest::new(program, nest);
     let mut instantiator = Instantiator::of(&prepared, &MACHINE, policy);
     let mut random = Random::new(rng.bits());
     let mut suggested: Option<Vec<(String, Recipe)>> = None;
+    let tiled = overlapped(&prepared, policy);
     for _ in 0..MOST_DRAWS {
         let drawn = match rng.within(0, 9) {
+            0..=3 if !tiled.is_empty() && rng.chance(0.7) => Some(rng.pick(&tiled).clone()),
             0..=3 => {
                 let all = suggested.get_or_insert_with(|| {
                     let found = suggest_for(&prepared, &MACHINE, policy).recipes;

@@ -138,6 +138,7 @@ constructs! {
     Recursion "functions that call themselves"
     Shadows "names that hide others"
     CarriedScratch "scratch that is carried"
+    Stages "stages that hand arrays on"
     FilledByCalls "scratch that functions fill"
     ComplexFunctions "cexp, csqrt, cabs"
     ComplexProducts "complex products and quotients"

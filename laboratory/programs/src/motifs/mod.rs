@@ -18,6 +18,7 @@ mod rows;
 mod scratch;
 mod sized;
 mod sparse;
+mod stages;
 mod sums;
 mod sweeps;
 mod text;
@@ -48,6 +49,9 @@ const MOTIFS: &[Motif] = &[
     sweeps::recurrence,
     sweeps::triangle,
     sweeps::factorisation,
+    stages::stages,
+    stages::stages,
+    stages::stages,
     sums::scalar,
     sums::rows,
     sums::extrema,
