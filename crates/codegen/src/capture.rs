@@ -358,13 +358,11 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
             continue;
         }
         match view.steps.first() {
-            // Makes the structure from the members that the nest uses.
-            Some(Step::Field(_) | Step::Real | Step::Imaginary) => {
+            // Makes the structure from the members that the nest uses; the rows of others are made below.
+            None | Some(Step::Field(_) | Step::Real | Step::Imaginary) => {
                 let _ =
                     writeln!(before, "{declaration};\n__builtin_memset((void *)&{root}, 0, sizeof {root});");
             }
-            // Rows of structures, which are made below.
-            None if view.is_rows_of_structures() => _ = writeln!(before, "{declaration};"),
             Some(Step::Follow) => {
                 let _ = writeln!(objects, "{declaration};");
                 parameters.push(declaration.clone());

@@ -63,6 +63,7 @@ mod rows;
 mod scans;
 mod size;
 mod stride;
+mod summands;
 mod targets;
 mod team;
 mod telling;

@@ -1,6 +1,7 @@
 //! Expressions as C text, with the parentheses required by precedence and by compilers' warnings.
 
 use crate::context::{Context, is_identifier};
+use crate::summands::summands;
 pub(crate) use crate::text::{Text, prec};
 use crate::types::{affine_type, constant, expr_type};
 use oxeye_binding::View;
@@ -38,28 +39,6 @@ pub(crate) fn integer(value: i64) -> Text {
     }
     let suffix = if i32::try_from(value).is_ok() { "" } else { "L" };
     Text::new(format!("{value}{suffix}"), if value < 0 { prec::UNARY } else { prec::PRIMARY })
-}
-
-/// A part of a sum: so many times a variable, or the difference of two.
-pub(crate) struct Summand {
-    pub(crate) by: i64,
-    pub(crate) of: Var,
-    /// What is subtracted from the variable before it is multiplied.
-    pub(crate) less: Option<Var>,
-}
-
-/// The terms of an affine expression in the order in which they are added up. What is subtracted as often as something is added
-/// stands beside it: counters that begin far from zero are used as differences, `7 * (i - first) + j`, and nothing that is larger
-/// should be computed on the way.
-pub(crate) fn summands(a: &Affine) -> Vec<Summand> {
-    let mut less: Vec<(Var, i64)> = a.terms().filter(|(_, c)| *c < 0).collect();
-    let mut found = Vec::new();
-    for (of, by) in a.terms().filter(|(_, c)| *c > 0) {
-        let same = less.iter().position(|(_, c)| *c == -by);
-        found.push(Summand { by, of, less: same.map(|at| less.remove(at).0) });
-    }
-    found.extend(less.into_iter().map(|(of, by)| Summand { by, of, less: None }));
-    found
 }
 
 impl Context<'_> {

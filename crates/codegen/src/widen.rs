@@ -5,7 +5,7 @@
 //! something large is subtracted again, as in `j - 2 * i`. The ranges are those that the types of the symbols allow; sizes are
 //! taken not to be negative, since loops with such bounds do not run.
 
-use crate::print::summands;
+use crate::summands::summands;
 use crate::types::{iterator_type, loop_type};
 use oxeye_ir::{Affine, Bound, BoundTerm, Execution, Loop, LoopId, Nest, Node, Program, ScalarType, Var};
 use std::collections::{BTreeMap, BTreeSet};

@@ -491,17 +491,7 @@ impl<'a> Lowerer<'a> {
                 let message = format!("the elements of `{name}` are used as another type");
                 Err(Refusal::new(e.range, message).help("declare a pointer of that type before the loop"))
             }
-            ExprKind::Member(..) => {
-                let mut place = self.place(e)?;
-                if let (Type::Array { of, .. }, Some(first)) = (&place.ty, place.indices.pop())
-                    && matches!(**of, Type::Scalar(_))
-                {
-                    let ty = self.natural(&first);
-                    let offset = Some(Value { e: first, ty });
-                    return Ok(Pointer { offset, ..Pointer::at(place.base, place.indices, (**of).clone()) });
-                }
-                Err(Refusal::new(e.range, "a member of a structure is used as a pointer"))
-            }
+            ExprKind::Member(..) => self.numbers_in_row(e),
             ExprKind::Unknown(what, inside) => Err(Refusal::of_unknown(e.range, what, inside)),
             ExprKind::Name(name) => {
                 Err(Refusal::new(e.range, format!("`{name}` is not known as a variable here")))
@@ -518,6 +508,19 @@ impl<'a> Lowerer<'a> {
                 .help("store it in a variable before the loop")),
             _ => Err(Refusal::new(e.range, "this pointer cannot be followed")),
         }
+    }
+
+    /// An array of numbers in a structure in a row behind pointers.
+    fn numbers_in_row(&mut self, e: &ast::Expr) -> Lowered<Pointer> {
+        let mut place = self.place(e)?;
+        if let (Type::Array { of, .. }, Some(first)) = (&place.ty, place.indices.pop())
+            && matches!(**of, Type::Scalar(_))
+        {
+            let ty = self.natural(&first);
+            let offset = Some(Value { e: first, ty });
+            return Ok(Pointer { offset, ..Pointer::at(place.base, place.indices, (**of).clone()) });
+        }
+        Err(Refusal::new(e.range, "a member of a structure is used as a pointer"))
     }
 
     /// `condition ? one : other`, where both point into the same array.

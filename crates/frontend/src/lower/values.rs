@@ -92,6 +92,18 @@ impl Lowerer<'_> {
         Ok(value)
     }
 
+    /// The refusal of a member that is not read.
+    fn unread_member(&self, base: &ast::Expr, field: &str, at: Range) -> Box<Refusal> {
+        if let Some(refusal) = no_member(self.cx.file, base, field, at) {
+            return refusal;
+        }
+        let message = match base.kind {
+            ExprKind::Var(v) => format!("`{}` is a structure; its member `{field}` is used", self.name(v)),
+            _ => format!("the member `{field}` of a structure is used"),
+        };
+        Refusal::new(at, message).help("copy the member into a local variable before the loop")
+    }
+
     /// The value of an expression without side effects.
     pub(crate) fn value(&mut self, e: &ast::Expr) -> Lowered<Value> {
         let at = e.range;
@@ -176,24 +188,11 @@ impl Lowerer<'_> {
                 self.check_size(value, at)?
             }
             ExprKind::Member(_, field) if PARTS.contains(&field.as_str()) => return Err(self.lost_part(at)),
-            ExprKind::Member(base, field) => {
-                if self.is_in_row(base) {
-                    let (access, scalar) = self.access(e)?;
-                    return Ok(Value { e: Expr::Read(access), ty: scalar.ty });
-                }
-                if let Some(refusal) = no_member(self.cx.file, base, field, at) {
-                    return Err(refusal);
-                }
-                let message = match base.kind {
-                    ExprKind::Var(v) => {
-                        format!("`{}` is a structure; its member `{field}` is used", self.name(v))
-                    }
-                    _ => format!("the member `{field}` of a structure is used"),
-                };
-                return Err(
-                    Refusal::new(at, message).help("copy the member into a local variable before the loop")
-                );
+            ExprKind::Member(base, _) if self.is_in_row(base) => {
+                let (access, scalar) = self.access(e)?;
+                Value { e: Expr::Read(access), ty: scalar.ty }
             }
+            ExprKind::Member(base, field) => return Err(self.unread_member(base, field, at)),
             ExprKind::Assign(..) | ExprKind::Step { .. } => {
                 return Err(Refusal::new(at, "an assignment inside an expression")
                     .help("give the assignment a statement of its own"));
