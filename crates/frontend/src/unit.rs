@@ -43,6 +43,8 @@ pub struct ReadOptions {
     pub opened: Vec<usize>,
     /// Neighbouring loops that are one nest: from the first byte of the span of one to the last byte of that of another.
     pub group: Option<Span>,
+    /// Whether the file is all of its program, so that nothing else calls its functions.
+    pub is_whole: bool,
     /// Keep sums in the order of the source also where a `reduction` clause leaves it open.
     pub keeps_order: bool,
     /// The folder below which files that the file includes are the user's own, so that their loops are nests as well; `None`
@@ -62,6 +64,7 @@ impl Default for ReadOptions {
             no_alias: false,
             opened: Vec::new(),
             group: None,
+            is_whole: false,
             keeps_order: false,
             owned: None,
             closed: BTreeSet::new(),
@@ -303,7 +306,7 @@ impl Text<'_> {
         if !has_hidden_calls(preprocessed, source) {
             find_scratch((file, &pointers, directives), &changed_globals, &mut readings);
         }
-        let is_whole = unit.has_main && options.others.is_empty();
+        let is_whole = options.is_whole && unit.has_main && options.others.is_empty();
         find_own_scratch((file, &pointers), is_whole, &mut readings);
         let cuts = &unit.cuts;
         unit.diagnostics.retain(|d| d.span.is_none_or(|span| !cuts.iter().any(|cut| cut.is_own(span))));

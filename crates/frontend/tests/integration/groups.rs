@@ -161,6 +161,8 @@ fn what_only_a_group_uses_is_dead_behind_it() {
         assert_eq!(live(&PIPELINE.replacen(from, to, 1)), [kept], "{to}");
     }
     assert_eq!(scratch(PASSED), ["scratch"]);
+    // Others may call it.
+    assert_eq!(scratch(&PASSED.replacen("static void", "void", 1)), [] as [String; 0]);
     for (from, to) in [
         ("free(block)", "printf(\"%g\\n\", block[3]), free(block)"),
         ("malloc(99 * sizeof(double))", "in"),

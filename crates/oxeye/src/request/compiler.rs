@@ -151,6 +151,13 @@ impl Compiler {
         self.args.iter().filter(|a| !a.starts_with('-') && a.ends_with(".c")).map(Path::new)
     }
 
+    /// Whether anything is compiled or linked besides the file, so that its functions may be called from there.
+    pub fn links_others(&self) -> bool {
+        const CODE: &[&str] = &["c", "cc", "cpp", "cxx", "C", "f", "f90", "F90", "s", "S", "o", "a", "so"];
+        let is_code = |a: &String| a.rsplit_once('.').is_some_and(|(_, end)| CODE.contains(&end));
+        self.args.iter().any(|a| !a.starts_with('-') && is_code(a))
+    }
+
     /// Whether objects or archives are linked in.
     pub fn links_objects(&self) -> bool {
         self.args.iter().any(|a| !a.starts_with('-') && (a.ends_with(".o") || a.ends_with(".a")))
@@ -202,6 +209,14 @@ mod tests {
         assert!(!compiler("gcc -O3 -ffinite-math-only").has_finite_math());
         assert!(!compiler("gcc -Ofast -fsigned-zeros").has_finite_math());
         assert!(!compiler("gcc -O3 -fassociative-math").has_finite_math());
+    }
+
+    #[test]
+    fn other_code_may_call_functions_of_the_file() {
+        assert!(!compiler("gcc -O3 -DX=a.c -o prog -lm").links_others());
+        for other in ["util.c", "solve.f90", "lib/part.o", "libx.a", "x.so"] {
+            assert!(compiler(&format!("gcc -O3 {other}")).links_others(), "{other}");
+        }
     }
 
     #[test]

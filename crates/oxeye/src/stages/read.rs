@@ -43,6 +43,7 @@ pub(crate) fn read_options(options: &Options) -> ReadOptions {
         no_alias: options.no_alias,
         opened: Vec::new(),
         group: None,
+        is_whole: options.project.is_none() && !options.compiler.links_others(),
         keeps_order: options.fp == FpPolicy::Strict,
         owned: Some(match &options.project {
             Some(project) => project.owned.clone(),

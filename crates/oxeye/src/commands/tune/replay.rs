@@ -179,6 +179,7 @@ impl<'a> Reader<'a> {
             no_alias: file.recipes.no_alias,
             opened: Vec::new(),
             group: None,
+            is_whole: false,
             keeps_order: file.recipes.keeps_order,
             owned: Some(root.to_owned()),
             closed: Default::default(),
