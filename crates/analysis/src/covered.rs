@@ -106,11 +106,10 @@ fn places(nest: &Nest, id: ArrayId) -> Option<Vec<(Place, Access, bool, bool)>> 
             match node {
                 Node::Loop(l) => {
                     inner.loops.push(l.id);
-                    // Without affine bounds, the body may run or not.
-                    match bound_constraints(&Affine::var(l.id), &l.lower, &l.upper) {
-                        Some(bounds) if l.step == 1 => inner.domain.extend(bounds),
-                        _ => inner.guarded = true,
-                    }
+                    // Without affine bounds, the body may run or not; with steps, in some iterations between them.
+                    let bounds = bound_constraints(&Affine::var(l.id), &l.lower, &l.upper);
+                    inner.guarded |= bounds.is_none() || l.step != 1;
+                    inner.domain.extend(bounds.unwrap_or_default());
                     go(&l.body, &inner, id, found)?;
                 }
                 Node::If { then, otherwise, .. } => {

@@ -50,6 +50,33 @@ impl Stages<'_> {
         }
     }
 
+    /// A read of rows or columns around, by loops of a few iterations, and what ends these loops.
+    fn window(&mut self, stage: usize) -> (String, String) {
+        let of = if self.random.chance(70) { stage - 1 } else { self.random.below(stage) };
+        let mut indices = Vec::new();
+        let mut ends = String::new();
+        for (outer, inner) in [("i", "k"), ("j", "l")] {
+            let lower = self.random.between(-1, 1);
+            let upper = lower + self.random.between(0, 2);
+            let (step, at) = match self.random.below(8) {
+                0 => (" step 2", format!("{outer} + {inner} + 1")),
+                1 => (" step -1", format!("{outer} + {inner} + 1")),
+                2 => ("", format!("{outer} - {inner} + 2")),
+                3 => ("", format!("{outer} + 2*{inner} + 2")),
+                4 => {
+                    indices.push(format!("{outer} + 1"));
+                    continue;
+                }
+                5 if !ends.is_empty() => ("", "j + k + l + 2".to_owned()),
+                _ => ("", format!("{outer} + {inner} + 1")),
+            };
+            self.open(inner, &lower.to_string(), &format!("{upper}{step}"));
+            indices.push(at);
+            ends += "}\n";
+        }
+        (format!("x{of}[{}][{}]", indices[0], indices[1]), ends)
+    }
+
     fn stage(&mut self, k: usize) {
         let is_late = if self.random.chance(15) { 0 } else { 3 };
         let lower = self.random.below(2);
@@ -83,9 +110,9 @@ impl Stages<'_> {
         match self.random.below(8) {
             0 => {
                 self.stmt(&format!("{target} = {a}"));
-                self.open("k", "0", "2");
-                self.stmt(&format!("{target} += {b} * 0.5"));
-                self.nest += "}\n";
+                let (read, ends) = self.window(k);
+                self.stmt(&format!("{target} += {read} * 0.5"));
+                self.nest += &ends;
             }
             1 => {
                 self.stmt(&format!("t = {a}"));

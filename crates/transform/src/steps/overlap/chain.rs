@@ -3,7 +3,7 @@
 use crate::refusal::Reason;
 use oxeye_analysis::omega::{Feasibility, feasible};
 use oxeye_analysis::{MOST_DEPENDENCES, NestModel, is_covered, loops_around};
-use oxeye_ir::{Access, Affine, ArrayId, Execution, Loop, Nest, Node, Program, Storage};
+use oxeye_ir::{Access, Affine, ArrayId, Bound, Execution, Loop, LoopId, Nest, Node, Program, Storage, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The nodes between the first and the last loop: the loops, and the others, which move.
@@ -87,6 +87,8 @@ pub(super) struct Chain {
     /// It alone.
     pub(super) nest: Nest,
     pub(super) accesses: Vec<(Access, bool)>,
+    /// Least and greatest iterator of each loop inside the tiled ones that has constant ends.
+    ranges: BTreeMap<LoopId, (i64, i64)>,
 }
 
 impl Chain {
@@ -116,7 +118,20 @@ impl Chain {
         }
         let nest = Nest { roots: vec![Node::Loop(root.clone())], ..nest.clone() };
         let accesses = nest.accesses().into_iter().map(|(access, w)| (access.clone(), w)).collect();
-        Ok(Self { root: root.clone(), loops, bounds, nest, accesses })
+        let inner = nest.loops().into_iter().filter(|l| loops.iter().all(|tiled| tiled.id != l.id));
+        let ranges = inner.filter_map(|l| Some((l.id, range_of(l)?))).collect();
+        Ok(Self { root: root.clone(), loops, bounds, nest, accesses, ranges })
+    }
+
+    /// Least and greatest value of an expression of constants and of loops inside the tiled ones that have constant ends.
+    pub(super) fn range(&self, expr: &Affine) -> Option<(i64, i64)> {
+        let start = (expr.constant_part(), expr.constant_part());
+        expr.terms().try_fold(start, |(least, greatest), (var, factor)| {
+            let Var::Loop(id) = var else { return None };
+            let (first, last) = self.ranges.get(&id)?;
+            let ends = (first.checked_mul(factor)?, last.checked_mul(factor)?);
+            Some((least.checked_add(ends.0.min(ends.1))?, greatest.checked_add(ends.0.max(ends.1))?))
+        })
     }
 
     pub(super) fn uses(&self, id: ArrayId) -> bool {
@@ -131,6 +146,13 @@ impl Chain {
     pub(super) fn written(&self) -> BTreeSet<ArrayId> {
         self.accesses.iter().filter(|(_, is_written)| *is_written).map(|(access, _)| access.array).collect()
     }
+}
+
+/// Least and greatest iterator of a loop with constant ends.
+fn range_of(l: &Loop) -> Option<(i64, i64)> {
+    let end = |bound: &Bound| bound.as_affine()?.as_constant();
+    let (lower, upper) = (end(&l.lower)?, end(&l.upper)?);
+    Some((lower, lower.max(upper.checked_sub(1)?)))
 }
 
 /// Instances of two loops that use an array, at least one of which writes it.

@@ -3,7 +3,7 @@
 use super::chain::{Chain, Group};
 use crate::refusal::Reason;
 use oxeye_analysis::is_covered;
-use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Storage};
+use oxeye_ir::{Access, Affine, ArrayId, Expr, Loop, LoopId, Storage};
 use std::collections::BTreeMap;
 
 /// An array that one loop computes for itself and later ones, instance by instance.
@@ -12,8 +12,9 @@ pub(super) struct Handed {
     pub(super) writer: usize,
     /// Of each tiled loop, the dimension that its iterator indexes, and what is added to that where it is written.
     pub(super) dims: Vec<(usize, Affine)>,
-    /// Loops that read it; of each tiled loop, how many iterations further the instance is that wrote what is read.
-    reads: Vec<(usize, Vec<i64>)>,
+    /// Loops that read it; of each tiled loop, how many iterations further the instances are that wrote what is read: the least
+    /// and the greatest number.
+    reads: Vec<(usize, Vec<Halo>)>,
 }
 
 /// What a tile computes of a loop beyond the iterations that are its own: from so many iterations before its first one (if
@@ -35,14 +36,21 @@ pub(super) struct Plan {
     pub(super) halos: Vec<Vec<Halo>>,
 }
 
-/// What an iterator is indexed with in an access: one dimension that is the iterator plus something without loops.
+/// The dimension that an iterator indexes in an access together with something that is the same for all iterations, and that.
 fn dimension_of(access: &Access, iterator: LoopId) -> Option<(usize, Affine)> {
-    let offset = |index: &Expr| {
-        let offset = index.as_affine()?.clone() - Affine::var(iterator);
-        let is_free = offset.loops().next().is_none();
-        is_free.then_some(offset)
+    let offset = |index: &Expr| Some(index.as_affine()?.clone() - Affine::var(iterator));
+    let mut offsets = access.indices.iter().map(offset).enumerate();
+    offsets.find_map(|(dim, offset)| Some((dim, offset.filter(|offset| offset.loops().next().is_none())?)))
+}
+
+/// Of each tiled loop, how many iterations further the instances are that write what an access of a loop names: the least and
+/// the greatest number.
+fn apart(chain: &Chain, access: &Access, dims: &[(usize, Affine)]) -> Option<Vec<Halo>> {
+    let of_loop = |(l, (dim, at)): (&Loop, &(usize, Affine))| {
+        let index = access.indices.get(*dim)?.as_affine()?.clone();
+        chain.range(&(index - Affine::var(l.id) - at.clone()))
     };
-    access.indices.iter().enumerate().find_map(|(dim, index)| Some((dim, offset(index)?)))
+    chain.loops.iter().zip(dims).map(of_loop).collect()
 }
 
 impl Handed {
@@ -61,28 +69,24 @@ impl Handed {
         if is_reshaped || is_rotated || matches!(array.storage, Storage::Body(_) | Storage::Temp(Some(_))) {
             return Err(format!("`{name}` has other names as well"));
         }
-        let not_indexed =
-            || format!("`{name}` is not indexed by iterators of the tiled loops plus constants");
-        let mut dims: Option<Vec<(usize, Affine)>> = None;
-        let mut reads: Vec<(usize, Vec<i64>)> = Vec::new();
+        let not_indexed = || {
+            format!("`{name}` is not indexed by iterators of the tiled loops plus constants or short loops")
+        };
+        let targets = group.chains[writer].accesses.iter().filter(|(access, w)| *w && access.array == id);
+        let target = targets.map(|(access, _)| access).next().ok_or_else(not_indexed)?;
+        let iterators = group.chains[writer].loops.iter().map(|l| dimension_of(target, l.id));
+        let dims: Vec<(usize, Affine)> = iterators.collect::<Option<_>>().ok_or_else(not_indexed)?;
+        let mut reads: Vec<(usize, Vec<Halo>)> = Vec::new();
         for (k, chain) in group.chains.iter().enumerate() {
             for (access, _) in chain.accesses.iter().filter(|(access, _)| access.array == id) {
-                let own = chain.loops.iter().map(|l| dimension_of(access, l.id)).collect::<Option<Vec<_>>>();
-                let own = own.ok_or_else(not_indexed)?;
-                let dims = dims.get_or_insert_with(|| own.clone());
-                let apart = |((dim, offset), (known, at)): (&(usize, Affine), &(usize, Affine))| {
-                    (offset.clone() - at.clone()).as_constant().filter(|_| dim == known)
-                };
-                let apart = own.iter().zip(&*dims).map(apart).collect::<Option<Vec<i64>>>();
-                let apart = apart.ok_or_else(not_indexed)?;
+                let apart = apart(chain, access, &dims).ok_or_else(not_indexed)?;
                 if k != writer {
                     reads.push((k, apart));
-                } else if apart.iter().any(|n| *n != 0) {
+                } else if apart.iter().any(|n| *n != (0, 0)) {
                     return Err(format!("one iteration uses what another computes of `{name}`"));
                 }
             }
         }
-        let dims = dims.ok_or_else(not_indexed)?;
         let is_known = |(dim, extent): (usize, &Option<Expr>)| {
             extent.is_some() || dims.iter().any(|(tiled, _)| *tiled == dim)
         };
@@ -143,7 +147,7 @@ impl Plan {
             for handed in self.handed.values().filter(|handed| handed.writer == k) {
                 needed.extend(handed.reads.iter().map(|(reader, apart)| {
                     let of = halos[*reader].iter().zip(apart);
-                    of.map(|((from, to), n)| (from + n, to + n)).collect()
+                    of.map(|((from, to), (least, greatest))| (from + least, to + greatest)).collect()
                 }));
             }
             if needed.is_empty() || self.has_results(group, &group.chains[k]) {

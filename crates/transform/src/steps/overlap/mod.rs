@@ -13,7 +13,8 @@
 //! *Legal when*, where an *instance* is one iteration of the tiled loops with everything inside:
 //!
 //! - A **handed** array is written by one loop only, each element by one instance, which is the only one of its loop that
-//!   reads it; iterators of the tiled loops index it plus constants; no earlier loop touches it; and the exact test finds a
+//!   reads it; iterators of the tiled loops index it plus constants, where it is read also plus loops with constant ends inside
+//!   an instance; no earlier loop touches it; and the exact test finds a
 //!   write of the same element before every read (`is_covered`). So a read has the value that one instance leaves, whenever
 //!   that runs. The test is made again of the rewritten nest, for each tile.
 //! - A loop of which instances run in several tiles writes handed arrays and its own scratch alone, and reads nothing else that
