@@ -9,7 +9,7 @@ use oxeye_ir::Span;
 use std::collections::{BTreeSet, HashMap};
 
 /// Attributes by which functions are called that nobody names.
-const CALLING_ATTRIBUTES: [&str; 5] = ["constructor", "destructor", "cleanup", "ifunc", "alias"];
+const CALLING_ATTRIBUTES: [&str; 6] = ["constructor", "destructor", "cleanup", "ifunc", "alias", "weakref"];
 
 /// The calls of the file. A mention of a function counts as a call.
 pub(crate) struct Calls<'a> {

@@ -3,11 +3,12 @@
 //! [`runs_on`] says which statements may stand between such loops; [`join`] makes one statement of a group before the function is
 //! read, so that it is lowered, and has a place in the file, like any other nest.
 
-use crate::ast::{File, Function, Range, Stmt, StmtKind};
+use crate::ast::{File, Function, Range, Stmt, StmtKind, VarId};
 use crate::directives::Directives;
+use crate::lexer::{Token, TokenKind, tokens};
 use crate::places::Places;
 use oxeye_ir::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Whether loops before and behind a statement may be one nest together with it.
 pub(crate) fn runs_on(s: &Stmt) -> bool {
@@ -32,7 +33,7 @@ pub(crate) fn join(
     file: &mut File,
     (function, group): (&str, Span),
     places: &mut Places<'_>,
-    (directives, text): (&Directives, &str),
+    (directives, text, left_out): (&Directives, &str, Option<&HashSet<&str>>),
 ) -> bool {
     let place = |s: &Stmt| places.of_loop(s.range, directives.above(text, s.range.start));
     let is_first = |s: &Stmt| place(s).is_some_and(|span| span.start == group.start && span.end < group.end);
@@ -41,7 +42,8 @@ pub(crate) fn join(
     let Some(found) = Members::find(&file.functions[position].body, &is_first, &is_last) else {
         return false;
     };
-    if is_needed_behind(&file.functions[position], &found) {
+    let own = Declared::of(file, position, &found, text);
+    if own.is_needed_behind(&file.functions[position], directives, left_out) {
         return false;
     }
     let Members { first, last } = found;
@@ -76,22 +78,70 @@ impl Members {
     }
 }
 
-/// Whether statements behind a group use a variable that it declares: what stands in its place does not.
-fn is_needed_behind(function: &Function, members: &Members) -> bool {
-    let mut declared = BTreeSet::new();
-    function.body.walk(&mut |s| {
-        if let StmtKind::Declare(variables) = &s.kind
-            && members.whole().contains(s.range)
-        {
-            declared.extend(variables.iter().map(|d| d.var));
+/// What a group declares: what stands in its place does not.
+struct Declared<'a> {
+    members: &'a Members,
+    variables: BTreeSet<VarId>,
+    names: BTreeSet<&'a str>,
+    /// Whether there are types or enumerations among it.
+    has_types: bool,
+}
+
+impl<'a> Declared<'a> {
+    fn of(file: &'a File, function: usize, members: &'a Members, text: &str) -> Self {
+        let mut variables = BTreeSet::new();
+        file.functions[function].body.walk(&mut |s| {
+            if let StmtKind::Declare(declared) = &s.kind
+                && members.whole().contains(s.range)
+            {
+                variables.extend(declared.iter().map(|d| d.var));
+            }
+        });
+        let names = variables.iter().map(|var| file.var(*var).name.as_str()).collect();
+        let Range { start, end } = members.whole();
+        let has_types = declares_types(text.get(start..end).unwrap_or_default());
+        Self { members, variables, names, has_types }
+    }
+
+    /// Whether anything behind the group, in this build or another, or a directive there, may use some of it.
+    fn is_needed_behind(
+        &self,
+        function: &Function,
+        directives: &Directives,
+        left_out: Option<&HashSet<&str>>,
+    ) -> bool {
+        let mut is_needed = self.has_types;
+        let behind = Range { start: self.members.last.end, end: function.range.end };
+        function.body.walk_exprs(&mut |e| {
+            let is_behind = e.range.start >= behind.start;
+            is_needed |= is_behind && e.as_var().is_some_and(|var| self.variables.contains(&var));
+        });
+        let is_own = |t: &Token<'_>| self.names.contains(t.text);
+        is_needed
+            || directives.inside(behind).iter().any(|pragma| tokens(&pragma.text).iter().any(is_own))
+            || left_out.is_none_or(|words| self.names.iter().any(|name| words.contains(name)))
+    }
+}
+
+/// Whether a text declares types or enumerators outside of all braces.
+fn declares_types(text: &str) -> bool {
+    let all = tokens(text);
+    let mut depth = 0usize;
+    for (at, token) in all.iter().enumerate() {
+        match token.text {
+            "{" => depth += 1,
+            "}" => depth = depth.saturating_sub(1),
+            "typedef" if depth == 0 => return true,
+            "enum" | "struct" | "union" if depth == 0 => {
+                let next = all[at + 1..].iter().take(2);
+                if next.take_while(|t| t.kind == TokenKind::Word || t.is("{")).any(|t| t.is("{")) {
+                    return true;
+                }
+            }
+            _ => {}
         }
-    });
-    let mut is_needed = false;
-    function.body.walk_exprs(&mut |e| {
-        let is_behind = e.range.start >= members.last.end;
-        is_needed |= is_behind && e.as_var().is_some_and(|var| declared.contains(&var));
-    });
-    is_needed
+    }
+    false
 }
 
 fn put_together(s: &mut Stmt, members: &Members) {

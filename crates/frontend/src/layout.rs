@@ -46,6 +46,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) loops: Vec<LoopPlace>,
     pub(crate) directives: Vec<DirectiveLine<'a>>,
     pub(crate) blocks: Vec<Block>,
+    /// The words of the parts that the preprocessor skipped; `None` if it is not known which these are.
+    left_out: Option<HashSet<&'a str>>,
 }
 
 const MAX_DEPTH: usize = 200;
@@ -101,10 +103,13 @@ impl<'a> Layout<'a> {
     pub(crate) fn of(text: &'a str, survey: &Survey) -> Self {
         let (mut tokens, directives) = tokens_and_directives(text);
         let skipped = survey.skipped(&directives, text.len());
-        tokens.retain(|t| !skipped.iter().any(|range| range.contains(&t.start)));
+        let is_skipped = |t: &Token<'_>| skipped.iter().any(|range| range.contains(&t.start));
+        let words = || tokens.iter().filter(|t| t.kind == TokenKind::Word && is_skipped(t)).map(|t| t.text);
+        let left_out = survey.taken.as_ref().map(|_| words().collect());
+        tokens.retain(|t| !is_skipped(t));
         let brackets = Brackets::of(&tokens);
         let statements = Statements { tokens: &tokens, brackets: &brackets, survey };
-        let mut layout = Layout { text, directives, ..Layout::default() };
+        let mut layout = Layout { text, directives, left_out, ..Layout::default() };
         let (mut parens, mut braces) = (0usize, 0usize);
         // The `while` at the end of `do ... while (...)`, and `do` without a loop.
         let mut ends_of_do: HashSet<usize> = HashSet::new();
@@ -173,6 +178,11 @@ impl<'a> Layout<'a> {
             }
         }
         layout
+    }
+
+    /// The words of the parts that other builds may have; `None` if they are not known.
+    pub(crate) fn left_out(&self) -> Option<&HashSet<&'a str>> {
+        self.left_out.as_ref()
     }
 
     /// A statement extended by the conditional directives of which only the start or the end is inside it; `None` if

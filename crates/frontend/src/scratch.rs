@@ -60,10 +60,14 @@ pub(crate) fn find_scratch(
 /// them, if nothing else looks at them. All calls are known of functions of the file's own, and of others if it `is_whole`: a program
 /// by itself.
 pub(crate) fn find_own_scratch(
-    (file, pointers): (&File, &Pointers<'_>),
+    (file, pointers, left_out): (&File, &Pointers<'_>, &HashSet<&str>),
     is_whole: bool,
     readings: &mut [Reading<'_>],
 ) {
+    // Functions of these names that are the file's own do as they like.
+    if ALLOCATING.iter().chain(&[FREEING]).any(|name| file.function(name).is_some()) {
+        return;
+    }
     for reading in readings.iter_mut() {
         let function = &file.functions[reading.position];
         if function.problem.is_some() || has_unread(function) {
@@ -71,7 +75,7 @@ pub(crate) fn find_own_scratch(
         }
         let dead: Vec<(NestId, ArrayId)> = {
             let is_known = (function.is_static || is_whole) && !pointers.escapes_function(&function.name);
-            let own = OwnScratch { file, function, reading, is_known };
+            let own = OwnScratch { file, function, reading, is_known, left_out };
             let nests = reading.program.nests.values();
             let kept = nests.flat_map(|nest| nest.arrays().into_iter().map(|id| (nest.id, id)));
             kept.filter(|(nest, id)| own.is_dead_behind(*nest, *id)).collect()
@@ -90,11 +94,13 @@ struct OwnScratch<'a> {
     reading: &'a Reading<'a>,
     /// Whether all its calls are.
     is_known: bool,
+    /// Words of the parts of the file that other builds have.
+    left_out: &'a HashSet<&'a str>,
 }
 
 impl OwnScratch<'_> {
     fn is_dead_behind(&self, nest: NestId, id: ArrayId) -> bool {
-        let Self { file, function, reading, is_known } = self;
+        let Self { file, function, reading, is_known, .. } = self;
         let program = &*reading.program;
         let (array, nest) = (program.array(id), &program.nests[&nest]);
         let is_it = |var: &VarId| {
@@ -107,6 +113,7 @@ impl OwnScratch<'_> {
         let is_other_name = |(a, b): (&ArrayId, &ArrayId)| *a == id || *b == id;
         let is_apart = || !program.may_alias.iter().any(|(a, b)| is_other_name((a, b)));
         let is_own = match (&variable.ty, variable.kind) {
+            _ if !self.is_block(var) => false,
             (Type::Array { .. }, VarKind::Local { .. }) => {
                 array.storage == Storage::Local && is_apart() && !is_array_kept(file, function, var)
             }
@@ -127,6 +134,21 @@ impl OwnScratch<'_> {
             && !is_used_elsewhere(&function.body, *range, (var, None))
     }
 
+    /// Whether a variable is or leads to one block of numbers, and no other build does more with it.
+    fn is_block(&self, var: VarId) -> bool {
+        let variable = self.file.var(var);
+        let block = match &variable.ty {
+            Type::Array { .. } => &variable.ty,
+            ty => match ty.pointee() {
+                Some(pointee) => pointee,
+                None => return false,
+            },
+        };
+        matches!(block.innermost(), Type::Scalar(_))
+            && !has_pointers(block)
+            && !self.left_out.contains(variable.name.as_str())
+    }
+
     /// Whether all callers pass a block of their own there, with which they do nothing else.
     fn is_lent(&self, position: usize) -> bool {
         let name = self.function.name.as_str();
@@ -144,6 +166,7 @@ impl OwnScratch<'_> {
                     );
                     let nowhere = Range { start: usize::MAX, end: usize::MAX };
                     is_block
+                        && self.is_block(var)
                         && variable.function == Some(caller)
                         && function.problem.is_none()
                         && !has_unread(function)
@@ -157,6 +180,8 @@ impl OwnScratch<'_> {
 
 /// Functions that give memory in which nothing is yet.
 const ALLOCATING: [&str; 3] = ["malloc", "calloc", "aligned_alloc"];
+/// The one that takes it back.
+const FREEING: &str = "free";
 
 /// The arguments of a call of one of these functions.
 fn called<'e>(e: &'e Expr, names: &[&str]) -> Option<&'e [Expr]> {
@@ -170,7 +195,7 @@ type Lent<'a> = (VarId, Option<(&'a str, usize)>);
 /// Whether a function does anything with a variable outside of a nest but allocate and free the block to which it leads, ask whether
 /// there is one, and pass it on there.
 fn is_used_elsewhere(body: &Stmt, nest: Range, var: Lent<'_>) -> bool {
-    /// Whether an expression of which only its truth counts, if so, uses the variable.
+    /// Whether an expression, of which at most its truth counts if so, uses the variable.
     fn uses(e: &Expr, var: Lent<'_>, is_truth: bool) -> bool {
         let is_it = |e: &Expr| e.uncast().as_var() == Some(var.0);
         let passed = var.1.and_then(|(name, position)| Some((called(e, &[name])?, position)));
@@ -187,15 +212,17 @@ fn is_used_elsewhere(body: &Stmt, nest: Range, var: Lent<'_>) -> bool {
             ExprKind::Binary(BinaryOp::And | BinaryOp::Or, l, r) => uses(l, var, true) || uses(r, var, true),
             ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, l, r) => {
                 [(l, r), (r, l)].into_iter().any(|(one, other)| {
-                    let is_null_test = is_it(one) && constant(other.uncast()) == Some(0);
-                    !is_null_test && uses(one, var, false)
+                    let is_null_test = constant(other.uncast()) == Some(0);
+                    uses(one, var, is_null_test)
                 })
             }
+            ExprKind::Comma(l, r) => uses(l, var, true) || uses(r, var, is_truth),
+            // Elsewhere the value goes on to somebody.
             ExprKind::Assign(None, target, value) if is_it(target) => match called(value, &ALLOCATING) {
-                Some(args) => args.iter().any(|arg| uses(arg, var, false)),
+                Some(args) => !is_truth || args.iter().any(|arg| uses(arg, var, false)),
                 None => true,
             },
-            _ => match called(e, &["free"]) {
+            _ => match called(e, &[FREEING]) {
                 Some([freed]) if is_it(freed) => false,
                 _ => e.children().into_iter().any(|e| uses(e, var, false)),
             },
@@ -207,15 +234,18 @@ fn is_used_elsewhere(body: &Stmt, nest: Range, var: Lent<'_>) -> bool {
             return;
         }
         found |= match &s.kind {
-            StmtKind::Declare(declared) => declared.iter().any(|d| match &d.init {
-                Some(init) if d.var == var.0 && called(init, &ALLOCATING).is_none() => {
-                    !matches!(init.kind, ExprKind::List(_)) && constant(init.uncast()) != Some(0)
-                }
-                Some(init) => uses(init, var, false),
-                None => false,
+            StmtKind::Declare(declared) => declared.iter().any(|d| {
+                d.lengths.iter().any(|length| uses(length, var, false))
+                    || match &d.init {
+                        Some(init) if d.var == var.0 && called(init, &ALLOCATING).is_none() => {
+                            !matches!(init.kind, ExprKind::List(_)) && constant(init.uncast()) != Some(0)
+                        }
+                        Some(init) => uses(init, var, false),
+                        None => false,
+                    }
             }),
-            StmtKind::If { condition, .. } => uses(condition, var, true),
-            _ => s.exprs().into_iter().any(|e| uses(e, var, false)),
+            StmtKind::Return(value) => value.iter().any(|e| uses(e, var, false)),
+            _ => s.exprs().into_iter().any(|e| uses(e, var, true)),
         };
     });
     found

@@ -186,7 +186,8 @@ fn read_text(
         }
     };
     if let (Some(group), Some(function)) = (options.group, &options.function) {
-        groups::join(&mut file, (function, group), &mut places, (&directives, &preprocessed.text));
+        let left_out = layout.left_out();
+        groups::join(&mut file, (function, group), &mut places, (&directives, &preprocessed.text, left_out));
     }
     let cuts = cuts.into_iter().filter_map(|cut| cut.moved(|at| included.at(0, at))).collect();
     let mut unit = Unit {
@@ -305,9 +306,11 @@ impl Text<'_> {
         // What functions read that nobody calls is not known.
         if !has_hidden_calls(preprocessed, source) {
             find_scratch((file, &pointers, directives), &changed_globals, &mut readings);
+            let is_whole = options.is_whole && unit.has_main && options.others.is_empty();
+            if let Some(left_out) = layout.left_out() {
+                find_own_scratch((file, &pointers, left_out), is_whole, &mut readings);
+            }
         }
-        let is_whole = options.is_whole && unit.has_main && options.others.is_empty();
-        find_own_scratch((file, &pointers), is_whole, &mut readings);
         let cuts = &unit.cuts;
         unit.diagnostics.retain(|d| d.span.is_none_or(|span| !cuts.iter().any(|cut| cut.is_own(span))));
     }

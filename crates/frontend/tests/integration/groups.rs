@@ -156,11 +156,15 @@ fn what_only_a_group_uses_is_dead_behind_it() {
         ),
         ("columns = malloc(64 * 64 * sizeof *columns), sum", "columns = out[0], sum", "columns"),
         ("if (!columns)", "static double *known; known = columns; if (!columns)", "columns"),
+        ("if (!columns)", "static double *known; known = columns = malloc(9); if (!columns)", "columns"),
+        ("free(columns);", "free(columns);\n#ifdef DEBUG\n    in[0][0] = columns[70];\n#endif\n", "columns"),
     ] {
         assert!(PIPELINE.contains(from), "{from}");
         assert_eq!(live(&PIPELINE.replacen(from, to, 1)), [kept], "{to}");
     }
     assert_eq!(scratch(PASSED), ["scratch"]);
+    let own = "static void free(void *p) { in[0] = *(double *)p; }\nstatic void pipeline";
+    assert_eq!(scratch(&PASSED.replacen("static void pipeline", own, 1)), [] as [String; 0]);
     // Others may call it.
     assert_eq!(scratch(&PASSED.replacen("static void", "void", 1)), [] as [String; 0]);
     for (from, to) in [
@@ -177,5 +181,35 @@ fn what_only_a_group_uses_is_dead_behind_it() {
     ] {
         assert!(PASSED.contains(from), "{from}");
         assert_eq!(scratch(&PASSED.replacen(from, to, 1)), [] as [String; 0], "{to}");
+    }
+}
+
+#[test]
+fn what_a_group_declares_nobody_needs_behind_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.c");
+    let is_group = |between: &str, behind: &str| {
+        let source = format!(
+            "enum {{ K = 1 }};\nvoid f(int n, double *restrict a, double *restrict b)\n{{\n    int m = 1;\n    {{\n\
+             for (int i = 0; i < n; i++)\n    a[i] = i;\n{between}\nfor (int i = 0; i < n; i++)\n    b[i] = a[i];\n{behind}\n    }}\n}}\n"
+        );
+        std::fs::write(&path, source).expect("a file");
+        let options = ReadOptions::default();
+        let unit = read_c(&path, &options).expect("can be read");
+        let function = unit.functions.iter().find(|f| f.name == "f").expect("has nests");
+        let group = function.group_spans().next().expect("neighbours");
+        unit.group(&options, "f", &[], group).expect("can be read").is_some()
+    };
+    assert!(is_group("int m = n;", "b[0] = n;"));
+    for (between, behind) in [
+        ("int m = n;", "b[0] = m;"),
+        ("int m = n;", "b[0] = sizeof(double[m]);"),
+        ("int m = n;", "if (n > 9) return;\n#pragma omp parallel for num_threads(m)\nfor (int i = 0; i < n; i++) b[i] = 0;"),
+        ("int m = n;", "#ifdef DEBUG\nb[0] = m;\n#endif"),
+        ("enum { K = 3 };", "b[0] = K;"),
+        ("typedef float real; real x = 1; a[0] = x;", "real y = 0; b[0] = y;"),
+        ("struct pair { int x, y; } p; a[0] = 1;", "struct pair q = {1, 2}; b[0] = q.x;"),
+    ] {
+        assert!(!is_group(between, behind), "{between} {behind}");
     }
 }
