@@ -40,7 +40,7 @@ fn handed(
             let name = m.named("part");
             m.locals.push(format!("{ty} {name}[{rows}][{columns}];"));
             m.locals.push(format!(
-                "for (int z = 0; z < ({rows}) * ({columns}); z++)\n        {name}[0][z] = 0.25 * z;"
+                "for (int z = 0; z < ({rows}) * ({columns}); z++)\n        (&{name}[0][0])[z] = 0.25 * z;"
             ));
             (name, None, String::new())
         }
