@@ -1,4 +1,4 @@
-//! Overlapped tiles that are worth trying for a nest of several roots.
+//! Overlapped tiles that are worth trying for loops beside each other.
 
 use super::machine::Machine;
 use crate::policy::Policy;
@@ -53,6 +53,26 @@ struct Candidate {
 }
 
 impl Candidate {
+    /// The loops from the first to the last, if tiles fit them.
+    fn of(
+        prepared: &PreparedNest<'_>,
+        (first, last): (&Loop, &Loop),
+        n_tiled: usize,
+        policy: Policy,
+    ) -> Option<Self> {
+        let loops = tiled(first, n_tiled)?;
+        let bytes = |rows: i64| {
+            let sizes = [rows, COLUMNS[0]][..n_tiled].to_vec();
+            let step = Overlap { last: last.id, loops: loops.clone(), sizes };
+            let recipe = Recipe { steps: vec![step.into()] };
+            let rewritten = prepared.rewritten(&recipe, policy).ok()?;
+            Some(temporaries(prepared.program(), &rewritten))
+        };
+        let few = bytes(1)?;
+        let bytes = few.zip(bytes(2)?).map(|(few, more)| (2.0 * few - more, more - few));
+        Some(Self { last: last.id, loops, bytes })
+    }
+
     /// Tiles whose temporaries take so many bytes; `None` if those are too few rows.
     fn tiles(&self, k: usize, budget: u64) -> Option<Overlap> {
         let columns = COLUMNS[k];
@@ -67,43 +87,43 @@ impl Candidate {
     }
 }
 
-/// Ranges of outermost loops that tiles fit, each as long as it can be, one behind the other.
+/// Ranges of loops beside each other that tiles fit, each as long as it can be, one behind the other: outermost loops first, then
+/// those inside others that are in no range.
 fn candidates(prepared: &PreparedNest<'_>, n_tiled: usize, policy: Policy) -> Vec<Candidate> {
-    let roots = prepared.nest().roots.iter();
-    let loops: Vec<&Loop> = roots
-        .filter_map(|root| match root {
-            Node::Loop(l) => Some(l),
-            _ => None,
-        })
-        .collect();
     let mut found = Vec::new();
-    let mut k = 0;
-    while k + 1 < loops.len() {
-        let end = loops.len().min(k + MOST_LOOPS);
-        let fit = (k + 1..end).rev().find_map(|last| {
-            let tiled = tiled(loops[k], n_tiled)?;
-            let bytes = |rows: i64| {
-                let sizes = [rows, COLUMNS[0]][..n_tiled].to_vec();
-                let step = Overlap { last: loops[last].id, loops: tiled.clone(), sizes };
-                let recipe = Recipe { steps: vec![step.into()] };
-                prepared
-                    .rewritten(&recipe, policy)
-                    .ok()
-                    .map(|rewritten| temporaries(prepared.program(), &rewritten))
-            };
-            let few = bytes(1)?;
-            let bytes = few.zip(bytes(2)?).map(|(few, more)| (2.0 * few - more, more - few));
-            Some((last, Candidate { last: loops[last].id, loops: tiled, bytes }))
-        });
-        match fit {
-            Some((last, candidate)) => {
-                found.push(candidate);
-                k = last + 1;
+    let mut bodies: Vec<&[Node]> = vec![&prepared.nest().roots];
+    while let Some(nodes) = bodies.pop() {
+        let is_outermost = std::ptr::eq(nodes, prepared.nest().roots.as_slice());
+        let loops: Vec<&Loop> = loops_of(nodes).collect();
+        // Iterations of inner loops that hold no others are too little for a tile.
+        let is_large = |l: &Loop| is_outermost || l.body.iter().any(|node| matches!(node, Node::Loop(_)));
+        let mut k = 0;
+        while k < loops.len() {
+            let end = loops.len().min(k + MOST_LOOPS);
+            let fit = (k + 1..end).rev().filter(|last| loops[k..=*last].iter().all(|l| is_large(l)));
+            let fit = fit.into_iter().find_map(|last| {
+                Some((last, Candidate::of(prepared, (loops[k], loops[last]), n_tiled, policy)?))
+            });
+            match fit {
+                Some((last, candidate)) => {
+                    found.push(candidate);
+                    k = last + 1;
+                }
+                None => {
+                    bodies.push(&loops[k].body);
+                    k += 1;
+                }
             }
-            None => k += 1,
         }
     }
     found
+}
+
+fn loops_of(nodes: &[Node]) -> impl Iterator<Item = &Loop> {
+    nodes.iter().filter_map(|node| match node {
+        Node::Loop(l) => Some(l),
+        _ => None,
+    })
 }
 
 /// A loop and those perfectly nested in it, so many together.

@@ -2,7 +2,7 @@
 
 use crate::steps::Overlap;
 use oxeye_ir::testing::{Random, Sample};
-use oxeye_ir::{LoopId, Nest, Node, Program};
+use oxeye_ir::{Loop, LoopId, Nest, Node, Program};
 
 /// Stages, each of which reads arrays of some before it, of shrinking ranges so that most reads meet what was written.
 struct Stages<'r> {
@@ -13,6 +13,8 @@ struct Stages<'r> {
     n_loops: usize,
     n_stmts: usize,
     live: Vec<String>,
+    /// Whether a loop is around all stages.
+    is_inside: bool,
 }
 
 impl Stages<'_> {
@@ -44,8 +46,9 @@ impl Stages<'_> {
             0 => format!("x{of}[j + {i}][i + {j}]"),
             1 => format!("x{of}[i][{j}]"),
             2 => format!("x{of}[{i}][j + {j}]"),
+            4 if self.is_inside => format!("x{of}[i + {i}][j + h]"),
             3 if stage > 1 => format!("x{stage}[i + {i}][j + {j}]"),
-            4 => format!("r[i + {i}]"),
+            5 => format!("r[i + {i}]"),
             _ => format!("x{of}[i + {i}][j + {j}]"),
         }
     }
@@ -79,7 +82,10 @@ impl Stages<'_> {
 
     fn stage(&mut self, k: usize) {
         let is_late = if self.random.chance(15) { 0 } else { 3 };
-        let lower = self.random.below(2);
+        let lower = match self.random.below(10) {
+            0 if self.is_inside => "h".to_owned(),
+            n => (n % 2).to_string(),
+        };
         let (upper, right) = (format!("n - {}", is_late * k), format!("m - {}", 3 * k));
         let at = self.random.between(0, 1);
         let target = match self.random.below(30) {
@@ -88,7 +94,7 @@ impl Stages<'_> {
             _ => format!("x{k}[i + {at}][j + 1]"),
         };
         let (a, b) = (self.read(k), self.read(k));
-        self.open("i", &lower.to_string(), &upper);
+        self.open("i", &lower, &upper);
         if self.random.chance(15) {
             self.stmt("r[i + 1] = 0.0");
             self.open("j", "1", &right);
@@ -151,7 +157,9 @@ pub fn random_stages(random: &mut Random) -> Sample {
         n_loops: 0,
         n_stmts: 0,
         live: Vec::new(),
+        is_inside: false,
     };
+    stages.is_inside = stages.random.chance(40);
     stages.array("x0", "[n + m + 4][m + n + 4]", false);
     for k in 1..=n_stages {
         let is_local = k < n_stages && stages.random.chance(70);
@@ -163,11 +171,21 @@ pub fn random_stages(random: &mut Random) -> Sample {
     stages.array("q", "[m + 1]", true);
     stages.array("t", "", true);
     stages.array("sum", "", false);
+    if stages.is_inside {
+        stages.open("h", "0", "3");
+    }
     for k in 1..=n_stages {
         if stages.random.chance(20) {
             stages.stmt("sum = 0.0");
         }
         stages.stage(k);
+    }
+    if stages.is_inside {
+        if stages.random.chance(20) {
+            let k = stages.random.below(n_stages + 1);
+            stages.stmt(&format!("z[h][0] = x{k}[1][1]"));
+        }
+        stages.nest += "}\n";
     }
     let live = match stages.live.as_slice() {
         [] => String::new(),
@@ -182,13 +200,20 @@ pub fn random_stages(random: &mut Random) -> Sample {
     Sample { program, symbols }
 }
 
-/// Overlapped tiles for some of the outermost loops of a nest, of which it has two or more.
+/// Overlapped tiles for some of the loops that stand beside each other, of which the nest has two or more.
 pub fn random_overlap(nest: &Nest, random: &mut Random) -> Overlap {
-    let loops = nest.roots.iter().filter_map(|root| match root {
-        Node::Loop(l) => Some(l),
-        _ => None,
-    });
-    let loops: Vec<_> = loops.collect();
+    fn beside(nodes: &[Node]) -> Vec<&Loop> {
+        let loops = nodes.iter().filter_map(|node| match node {
+            Node::Loop(l) => Some(l),
+            _ => None,
+        });
+        let loops: Vec<&Loop> = loops.collect();
+        match loops.as_slice() {
+            [only] => beside(&only.body),
+            _ => loops,
+        }
+    }
+    let loops = beside(&nest.roots);
     let first = random.below(loops.len() - 1);
     let last = first + 1 + random.below(loops.len() - first - 1);
     let inner: Vec<LoopId> = match loops[first].body.as_slice() {

@@ -12,7 +12,7 @@ const STRICT: Policy = Policy { reassociate: false, finite: false };
 
 #[test]
 fn loops_in_overlapped_tiles_compute_the_same() {
-    let (mut n_same, mut n_scheduled, mut n_shared) = (0, 0, 0);
+    let (mut n_same, mut n_scheduled, mut n_shared, mut n_inside) = (0, 0, 0, 0);
     let mut refused: std::collections::BTreeMap<String, u32> = Default::default();
     for seed in cases(500) {
         let mut random = Random::new(seed);
@@ -32,12 +32,12 @@ fn loops_in_overlapped_tiles_compute_the_same() {
             }
             let rewritten = prepared.rewritten(&first, STRICT).expect("it was applied");
             let inner = rewritten.prepared();
-            let tiles = inner.nest().roots.iter().find_map(|root| match root {
-                Node::Loop(l) if l.name == "it" => Some(l.id),
-                _ => None,
-            });
-            let share =
-                steps::Parallelize { at: tiles.expect("tiles"), sharing: oxeye_ir::WorkSharing::Static };
+            let loops = inner.nest().loops();
+            let tiles = loops.into_iter().find(|l| l.name == "it").expect("tiles").id;
+            n_inside += u32::from(
+                inner.nest().roots.iter().any(|root| matches!(root, Node::Loop(l) if l.name == "h")),
+            );
+            let share = steps::Parallelize { at: tiles, sharing: oxeye_ir::WorkSharing::Static };
             let shared = Recipe { steps: [first.steps.clone(), vec![share.into()]].concat() };
             if let Outcome::Same = check_with(&sample, &shared, STRICT, &memory, 0.0, &what) {
                 n_shared += 1;
@@ -49,13 +49,17 @@ fn loops_in_overlapped_tiles_compute_the_same() {
             }
         }
     }
-    println!("{n_same} the same, {n_shared} shared, {n_scheduled} with other steps\nrefused: {refused:#?}");
+    println!(
+        "{n_same} the same, {n_inside} in a loop, {n_shared} shared, {n_scheduled} with other steps\nrefused: {refused:#?}"
+    );
     assert!(n_same > 300 && n_shared > 200 && n_scheduled > 150, "{n_same}, {n_shared}, {n_scheduled}");
+    assert!(n_inside > 100, "{n_inside}");
     assert!(refused.values().sum::<u32>() > 100, "{refused:?}");
 }
 
-/// Two groups of loops behind each other, with a sum over everything between them.
-fn two_groups(columns: &str) -> Program {
+/// Two groups of loops behind each other, with a sum over everything between them, in a loop or not.
+fn two_groups(columns: &str, is_inside: bool) -> Program {
+    let (begin, end) = if is_inside { ("for L10 t: i32 in 0 .. 10 {", "}") } else { ("", "") };
     let stage = |k: usize, l: usize, value: &str| {
         format!(
             "for L{} i: i32 in {k} .. n - {k} {{ for L{} j: i32 in {k} .. {columns} - {k} {{ S{l}: {value} }} }}",
@@ -71,7 +75,7 @@ fn two_groups(columns: &str) -> Program {
            symbol P1 m: i32
            {} {} {} {} array A4 s: f32 param
            dataflow {{ N0 }}
-           nest N0 in p {{ {} {} {} {} {} }}
+           nest N0 in p {{ {begin} {} {} {} {} {} {end} }}
          }}",
         array(0, "a", "param"),
         array(1, "x", "local"),
@@ -90,10 +94,10 @@ fn two_groups(columns: &str) -> Program {
 fn tiles_are_suggested_that_fit_the_caches() {
     let machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 64 };
     let mut text = String::new();
-    for columns in ["m", "1000", "100000"] {
-        let program = two_groups(columns);
+    for (columns, is_inside) in [("m", false), ("1000", false), ("100000", false), ("1000", true)] {
+        let program = two_groups(columns, is_inside);
         let prepared = PreparedNest::new(&program, &program.nests[0]);
-        text += &format!("rows of {columns}\n");
+        text += &format!("rows of {columns}{}\n", if is_inside { ", in a loop" } else { "" });
         for (name, base) in suggest_overlaps(&prepared, &machine, STRICT) {
             let rewritten = prepared.rewritten(&base, STRICT).expect("suggested");
             let further = suggest_for(&rewritten.prepared(), &machine, STRICT).recipes;

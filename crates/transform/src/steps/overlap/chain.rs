@@ -28,6 +28,11 @@ impl Uses {
     }
 
     fn add(&mut self, node: &Node) {
+        self.add_own(node);
+        node.bodies().into_iter().flatten().for_each(|inner| self.add(inner));
+    }
+
+    fn add_own(&mut self, node: &Node) {
         for (access, is_written) in node.own_accesses() {
             if is_written {
                 self.written.insert(access.array)
@@ -35,7 +40,6 @@ impl Uses {
                 self.read.insert(access.array)
             };
         }
-        node.bodies().into_iter().flatten().for_each(|inner| self.add(inner));
     }
 
     fn commutes_with(&self, other: &Self) -> bool {
@@ -76,7 +80,7 @@ pub(super) fn order_of(nodes: &[Node]) -> Result<Order, Reason> {
     Ok(order)
 }
 
-/// An outermost loop that takes part.
+/// A loop that takes part.
 pub(super) struct Chain {
     /// With everything inside.
     pub(super) root: Loop,
@@ -176,11 +180,12 @@ pub(super) struct Group<'n> {
     pub(super) conflicts: Vec<Conflict>,
     /// Arrays of which every instance has its own.
     private: BTreeSet<ArrayId>,
-    /// Arrays that nothing but these loops touches, and that nothing reads behind the nest.
+    /// Arrays that nothing but these loops touches, and that nothing reads behind them.
     dead: BTreeSet<ArrayId>,
 }
 
 impl<'n> Group<'n> {
+    /// In a program in which the iterators of the loops around are symbols.
     pub(super) fn of(
         program: &'n Program,
         whole: &Nest,
@@ -191,22 +196,31 @@ impl<'n> Group<'n> {
             order.loops.iter().map(|root| Chain::of(whole, root, n_tiled)).collect::<Result<_, _>>()?;
         let roots = order.loops.iter().cloned().map(Node::Loop).collect();
         let nest = Nest { roots, ..whole.clone() };
+        let is_outermost =
+            whole.roots.iter().any(|root| matches!(root, Node::Loop(l) if l.id == chains[0].root.id));
         let mut outside = Uses::default();
-        let is_own = |node: &&Node| matches!(node, Node::Loop(l) if chains.iter().any(|c| c.root.id == l.id));
-        whole.roots.iter().filter(|node| !is_own(node)).for_each(|node| outside.add(node));
-        let is_dead = |id: &ArrayId| {
+        let is_own = |l: &Loop| chains.iter().any(|chain| chain.root.id == l.id);
+        whole.visit(&mut |path, node| {
+            if !path.iter().any(|l| is_own(l)) {
+                outside.add_own(node);
+            }
+        });
+        let is_unseen = |id: &ArrayId| {
             program.array(*id).storage == Storage::Local
                 && !whole.live_out.contains(id)
                 && !whole.rotations.iter().any(|rotation| rotation.pointers.contains(id))
                 && !outside.read.contains(id)
                 && !outside.written.contains(id)
         };
-        let dead: BTreeSet<ArrayId> = nest.arrays().into_iter().filter(is_dead).collect();
+        let unseen: BTreeSet<ArrayId> = nest.arrays().into_iter().filter(is_unseen).collect();
         let is_private = |id: &ArrayId| {
             let mut users = chains.iter().filter(|chain| chain.uses(*id));
-            users.all(|chain| is_scratch(program, chain, *id, dead.contains(id), n_tiled))
+            users.all(|chain| is_scratch(program, chain, *id, unseen.contains(id), n_tiled))
         };
         let private = nest.arrays().into_iter().filter(is_private).collect();
+        // Later iterations of the loops around do not read it either.
+        let is_set_first = |id: &ArrayId| is_outermost || is_covered(program, &nest, *id, &[]);
+        let dead = unseen.into_iter().filter(is_set_first).collect();
         let conflicts = conflicts(program, &nest, n_tiled, &private)?;
         Ok(Self { program, nest, chains, n_tiled, conflicts, private, dead })
     }
@@ -224,13 +238,14 @@ impl<'n> Group<'n> {
     }
 }
 
-/// Whether every instance of a loop has the array for itself: it is declared inside, or dead and set before it is read.
-fn is_scratch(program: &Program, chain: &Chain, id: ArrayId, is_dead: bool, n_tiled: usize) -> bool {
+/// Whether every instance of a loop has the array for itself: it is declared inside, or nothing else sees it and it is set before
+/// it is read.
+fn is_scratch(program: &Program, chain: &Chain, id: ArrayId, is_unseen: bool, n_tiled: usize) -> bool {
     if let Storage::Body(l) | Storage::Temp(Some(l)) = program.array(id).storage {
         return chain.loops[..n_tiled - 1].iter().all(|around| around.id != l);
     }
     let around = loops_around(&chain.nest, id).unwrap_or_default();
-    is_dead && (n_tiled..=around.len()).any(|n| is_covered(program, &chain.nest, id, &around[..n]))
+    is_unseen && (n_tiled..=around.len()).any(|n| is_covered(program, &chain.nest, id, &around[..n]))
 }
 
 /// All pairs of loops with dependent instances, and whether tiles keep their order.

@@ -117,8 +117,8 @@ impl Tiles {
     }
 
     /// The loops over tiles, outermost first.
-    pub(super) fn loops(&self) -> &[LoopId] {
-        &self.ids
+    pub(super) fn loops(&self) -> impl Iterator<Item = LoopId> {
+        self.ids.iter().copied()
     }
 
     /// The temporaries, with the names of the arrays whose elements they hold.
@@ -141,7 +141,7 @@ impl Tiles {
             let mut root = self.within(chain.root.clone(), &chain.bounds, &plan.halos[k]);
             for_each_access(&mut root, &mut |access| self.redirect(access, plan));
             for id in group.nest.arrays().into_iter().filter(|id| group.is_private(*id) && chain.uses(*id)) {
-                own_scratch(program, chain, id, &mut root);
+                own_scratch(program, group, chain, id, &mut root);
             }
             body.push(root);
             let live = plan.handed.iter().filter(|(id, handed)| handed.writer == k && !group.is_dead(**id));
@@ -286,8 +286,8 @@ impl Tiles {
 }
 
 /// Declares an array of which every instance of a loop has its own inside that loop, so that tiles share nothing.
-fn own_scratch(program: &mut Program, chain: &Chain, id: ArrayId, root: &mut Node) {
-    let known = program.array(id).clone();
+fn own_scratch(program: &mut Program, group: &Group, chain: &Chain, id: ArrayId, root: &mut Node) {
+    let known = group.program.array(id).clone();
     let shape: Option<Vec<Expr>> = known.shape.iter().cloned().collect();
     let (Some(shape), Some(inside)) = (shape.filter(|shape| !shape.is_empty()), chain.loops.last()) else {
         return;
