@@ -1,6 +1,6 @@
 //! What a nest uses of the program around it.
 
-use crate::{Binding, RowTest, View};
+use crate::{Binding, RowTest, Step, View};
 use oxeye_ir::{Affine, Array, ArrayId, Expr, Nest, Program, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,18 +70,24 @@ impl Binding {
             .iter()
             .filter_map(|s| self.symbol_view(*s))
             .chain(arrays.iter().filter_map(|a| self.views.get(a)));
-        let mut roots = Roots { variables: BTreeMap::new(), followed: BTreeSet::new() };
+        let mut roots = Roots { variables: BTreeMap::new(), followed: BTreeMap::new() };
         for view in views {
             // A view with subscripts shows that the variable is a buffer.
             let known = roots.variables.entry(&view.root).or_insert(view);
             if view.n_base_steps() == 0 {
                 *known = view;
             }
-            roots.followed.extend(view.followed().into_iter().map(|n| (n, view.prefix(n))));
+            for n in view.followed() {
+                let index = match view.steps.get(n + 1) {
+                    Some(Step::Element(index)) => index,
+                    _ => "0",
+                };
+                roots.followed.entry((n, view.prefix(n))).or_default().insert(index);
+            }
         }
         let buffers: Vec<&str> =
             roots.variables.values().filter(|v| v.n_base_steps() == 0).map(|v| v.root.as_str()).collect();
-        roots.followed.retain(|(n, text)| *n > 0 || !buffers.contains(&text.as_str()));
+        roots.followed.retain(|(n, text), _| *n > 0 || !buffers.contains(&text.as_str()));
         roots
     }
 }
@@ -98,6 +104,6 @@ impl View {
 pub struct Roots<'a> {
     /// By name.
     pub variables: BTreeMap<&'a str, &'a View>,
-    /// By the number of steps.
-    pub followed: BTreeSet<(usize, String)>,
+    /// By the number of steps, with the indices of the elements that are used there, as C expressions.
+    pub followed: BTreeMap<(usize, String), BTreeSet<&'a str>>,
 }

@@ -12,6 +12,9 @@ pub enum Step {
     Follow,
     /// An element. The first indices of an access belong to these steps, the others to the dimensions after the path.
     Subscript,
+    /// One element, the same whenever the nest runs, of an array or, behind [`Step::Follow`], from where a pointer leads on: its
+    /// index as a C expression of what the nest leaves as it is.
+    Element(String),
     /// The real part of a complex number.
     Real,
     /// The imaginary part of a complex number.
@@ -110,6 +113,11 @@ impl View {
         (0..self.n_base_steps()).filter(|k| self.steps[*k] == Step::Follow).collect()
     }
 
+    /// Whether the base is in, or behind, an element of an array of structures.
+    pub fn has_elements(&self) -> bool {
+        self.steps[..self.n_base_steps()].iter().any(|step| matches!(step, Step::Element(_)))
+    }
+
     /// Whether these are rows of structures behind pointers, `u[i][j].d`: the last dimension is inside of the structures.
     pub fn is_rows_of_structures(&self) -> bool {
         self.record.is_some() && !self.is_interleaved()
@@ -143,6 +151,10 @@ fn element(base: String, steps: &[Step], indices: &mut dyn Iterator<Item = Strin
                 }
                 text = format!("{text}[{}]", indices.next().unwrap_or_default());
             }
+            Step::Element(index) => {
+                is_followed = false;
+                text = format!("{text}[{index}]");
+            }
             Step::Real => {
                 text = format!("__real__ {text}");
                 is_part = true;
@@ -168,6 +180,7 @@ impl fmt::Display for View {
                 Step::Field(name) => write!(f, ".{name}")?,
                 Step::Follow => f.write_char('*')?,
                 Step::Subscript => f.write_str("[]")?,
+                Step::Element(index) => write!(f, "[{index}]")?,
                 Step::Real => f.write_str(".(real)")?,
                 Step::Imaginary => f.write_str(".(imaginary)")?,
             }
@@ -189,6 +202,14 @@ impl View {
             } else if let Some(next) = rest.strip_prefix("[]") {
                 steps.push(Step::Subscript);
                 rest = next;
+            } else if let Some(next) = rest.strip_prefix('[') {
+                let mut depth = 1;
+                let end = next.find(|c| {
+                    depth += i32::from(c == '[') - i32::from(c == ']');
+                    depth == 0
+                })?;
+                steps.push(Step::Element(next[..end].to_owned()));
+                rest = &next[end + 1..];
             } else if let Some(next) = rest.strip_prefix(".(real)") {
                 steps.push(Step::Real);
                 rest = next;
@@ -232,7 +253,11 @@ mod tests {
         assert_eq!(boxes.loads(), [2, 4]);
         let complex = view("x[][].(imaginary)", false);
         assert_eq!(complex.element("x".into(), indices()), "(__imag__ x[i][j])");
-        for path in ["g*.u", "s*.list*.box[].nei[].number", "x[][].(imaginary)", "p**.x"] {
+        let blocks = view("g*.blocks*[order[n]].data", true);
+        assert_eq!(blocks.base(), "g->blocks[order[n]].data");
+        assert_eq!(blocks.loads(), [2, 5]);
+        assert!(blocks.has_elements());
+        for path in ["g*.u", "blocks*[order[n]].data", "a[2].x", "s*.list*.box[].nei[].number", "x[][].(imaginary)", "p**.x"] {
             assert_eq!(view(path, false).to_string(), path);
         }
         assert_eq!(view("p**.x", false).base(), "(*p)->x");

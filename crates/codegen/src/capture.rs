@@ -351,6 +351,8 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let mut passed = Vec::new();
     let roots = binding.roots(program, site.nest);
     let mut objects = String::new();
+    // What elements of arrays of structures are set to, behind what their indices need.
+    let mut elements = String::new();
     for (root, view) in &roots.variables {
         let declaration = &view.declaration;
         // The functions that are called see the variable itself.
@@ -358,6 +360,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
             continue;
         }
         match view.steps.first() {
+            Some(Step::Element(_)) => _ = writeln!(before, "static {declaration};"),
             // Makes the structure from the members that the nest uses; the rows of others are made below.
             None | Some(Step::Field(_) | Step::Real | Step::Imaginary) => {
                 let _ =
@@ -371,9 +374,15 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
             _ => {}
         }
     }
-    for (k, (n, pointer)) in roots.followed.iter().enumerate() {
+    for (k, ((n, pointer), indices)) in roots.followed.iter().enumerate() {
         let is_own = *n == 0;
         let target = if is_own { &mut objects } else { &mut before };
+        if indices.len() > 1 || !indices.contains("0") {
+            let (made, freed) = make_elements(k, pointer, indices);
+            elements += &made;
+            after += &freed;
+            continue;
+        }
         // Hides from the compiler which object it is.
         let _ = writeln!(
             target,
@@ -390,12 +399,13 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         match what {
             ArgumentOf::Array(id) if binding.views.contains_key(id) => {
                 let view = &binding.views[id];
+                let before = if view.has_elements() { &mut elements } else { &mut before };
                 if let Some(test) = binding.row_test(site.nest.id, *id) {
                     let table = format!("oxeye_rows_{k}");
                     let (made, freed) = cx.make_rows(test, &table, &format!("oxeye_passed_{k}"));
                     parameters.push(format!("void *oxeye_passed_{k}"));
-                    before += &made;
-                    before += &cx.set_rows(test, name, &table);
+                    *before += &made;
+                    *before += &cx.set_rows(test, name, &table);
                     after += &freed;
                     passed.push(format!("args[{k}]"));
                     continue;
@@ -517,7 +527,8 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                     parameters.push(format!("{ty} oxeye_passed_{k}"));
                     let _ = writeln!(before, "{name} = oxeye_passed_{k};");
                     passed.push(format!("*({ty} *)args[{k}]"));
-                } else if binding.symbol_view(*id).is_some() {
+                } else if let Some(view) = binding.symbol_view(*id) {
+                    let before = if view.has_elements() { &mut elements } else { &mut before };
                     parameters.push(format!("{ty} oxeye_passed_{k}"));
                     let _ = writeln!(
                         before,
@@ -538,6 +549,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
             }
         }
     }
+    before += &elements;
     before += &ends(&cx, &list);
     let names = list.iter().map(|a| a.name.as_str());
     let taken: BTreeSet<&str> = names.chain(roots.variables.keys().copied()).collect();
@@ -576,6 +588,30 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     ];
     pieces.extend(site.never_called.iter().map(|body| (*body, no_body(source, *body))));
     splice(source, &pieces)
+}
+
+/// Lines that let a pointer lead to new structures of which those with these indices are used, and lines that free them.
+fn make_elements(k: usize, pointer: &str, indices: &BTreeSet<&str>) -> (String, String) {
+    let mut made = String::new();
+    for (position, index) in indices.iter().enumerate() {
+        let _ = match position {
+            0 => writeln!(made, "long oxeye_first_{k} = {index}, oxeye_last_{k} = oxeye_first_{k};"),
+            _ => writeln!(
+                made,
+                "if (oxeye_first_{k} > {index}) oxeye_first_{k} = {index};\n\
+                 if (oxeye_last_{k} < {index}) oxeye_last_{k} = {index};"
+            ),
+        };
+    }
+    let _ = writeln!(
+        made,
+        "void *oxeye_objects_{k} = __builtin_calloc(oxeye_last_{k} - oxeye_first_{k} + 1, sizeof *{pointer});\n\
+         __UINTPTR_TYPE__ oxeye_pointer_{k} = \
+         (__UINTPTR_TYPE__)oxeye_objects_{k} - (__UINTPTR_TYPE__)oxeye_first_{k} * sizeof *{pointer};\n\
+         __asm__(\"\" : \"+r\"(oxeye_pointer_{k}));\n\
+         __builtin_memcpy((void *)&{pointer}, &oxeye_pointer_{k}, sizeof(void *));"
+    );
+    (made, format!("__builtin_free(oxeye_objects_{k});\n"))
 }
 
 /// Lines that set the pointers at which the loops of a nest end.

@@ -32,7 +32,7 @@ fn is_end_of(test: &RowTest, symbol: SymId) -> bool {
 
 /// Whether an array's base, or a scalar, is an expression that is worth a name.
 fn is_named(array: &Array, view: &View) -> bool {
-    array.shape.is_empty() || view.is_loaded || !view.followed().is_empty()
+    array.shape.is_empty() || view.is_loaded || view.has_elements() || !view.followed().is_empty()
 }
 
 impl Context<'_> {

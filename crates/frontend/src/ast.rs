@@ -223,6 +223,24 @@ pub(crate) fn has_effects(e: &Expr) -> bool {
     found
 }
 
+/// Whether two expressions without effects are written alike.
+pub(crate) fn alike(a: &Expr, b: &Expr) -> bool {
+    use ExprKind::{Binary, Cast, Deref, Float, Index, Int, Member, Promote, SizeofType, Unary, Var};
+    match (&a.kind, &b.kind) {
+        (Int(a, t), Int(b, u)) => a == b && t == u,
+        (Float(a, t), Float(b, u)) => a == b && t == u,
+        (Var(a), Var(b)) => a == b,
+        (SizeofType(a), SizeofType(b)) => a == b,
+        (Unary(o, a), Unary(p, b)) => o == p && alike(a, b),
+        (Promote(a), Promote(b)) | (Deref(a), Deref(b)) => alike(a, b),
+        (Member(a, m), Member(b, n)) => m == n && alike(a, b),
+        (Cast(t, a), Cast(u, b)) => t == u && alike(a, b),
+        (Binary(o, a, b), Binary(p, c, d)) => o == p && alike(a, c) && alike(b, d),
+        (Index(a, b), Index(c, d)) => alike(a, c) && alike(b, d),
+        _ => false,
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stmt {
     pub(crate) kind: StmtKind,
@@ -505,6 +523,9 @@ pub(crate) struct File {
     /// For a member reached from a parameter or a local pointer: the members that it may be, by what is passed or
     /// assigned to that variable.
     pub(crate) stands_for: HashMap<VarId, BTreeSet<VarId>>,
+    /// Members of structures in arrays with an index: by the member's variable, which takes the index as a subscript, the index
+    /// and the variable of that one element's member.
+    pub(crate) elements: HashMap<VarId, Vec<(Expr, VarId)>>,
 }
 
 impl Variable {

@@ -37,6 +37,7 @@ mod definitions;
 mod delinearize;
 mod diagnostic;
 mod directives;
+mod elements;
 mod elsewhere;
 mod evolution;
 mod flow;

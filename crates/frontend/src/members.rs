@@ -54,7 +54,7 @@ pub(crate) fn member_of(step: &Step) -> Option<&str> {
         Step::Field(name) => Some(name),
         Step::Real => Some(PARTS[0]),
         Step::Imaginary => Some(PARTS[1]),
-        Step::Follow | Step::Subscript => None,
+        Step::Follow | Step::Subscript | Step::Element(_) => None,
     }
 }
 

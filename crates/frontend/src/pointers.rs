@@ -442,7 +442,7 @@ impl<'a> Pointers<'a> {
             return false;
         }
         let is_same = |(s, t): &(&Step, &Step)| {
-            let is_element = |s: &Step| matches!(s, Step::Follow | Step::Subscript);
+            let is_element = |s: &Step| matches!(s, Step::Follow | Step::Subscript | Step::Element(_));
             s == t || (is_element(s) && is_element(t))
         };
         let n = x.steps.iter().zip(&y.steps).take_while(is_same).count();
@@ -467,6 +467,7 @@ impl<'a> Pointers<'a> {
             }
             let next = match (step, &ty) {
                 (Step::Follow | Step::Subscript, ty) => ty.pointee().cloned(),
+                (Step::Element(_), ty) => Some(ty.pointee().unwrap_or(ty).clone()),
                 (step, Type::Struct(id)) => {
                     member_of(step).and_then(|f| self.file.structures[*id].field(f)).map(|f| f.ty.clone())
                 }

@@ -265,3 +265,88 @@ fn rows_that_a_condition_decides_on_are_tuned() {
     let ran = playground.shell(script);
     assert_eq!(ran.code, Some(0), "{}{}\n{}", ran.stdout, ran.stderr, playground.read("out.c"));
 }
+
+/// Blocks of a mesh that are used by their numbers, in an order, with arrays from separate allocations.
+const BLOCKS: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+typedef struct { int level, nx; double ***array; double *flat; } block;
+static block *blocks;
+static int n_blocks, *order;
+
+static void average(int b, int n)
+{
+    for (int i = 1; i <= n; i++)
+        for (int j = 1; j <= n; j++)
+            for (int k = 1; k <= n; k++)
+                blocks[b].array[i][j][k] = 0.5 * blocks[b].array[i][j][k] + 0.125 * blocks[b].flat[k];
+}
+
+static void exchange(int n)
+{
+    for (int at = 0; at + 1 < n_blocks; at++)
+        for (int i = 0; i < blocks[order[at]].nx; i++)
+            for (int j = 0; j < n; j++)
+                blocks[order[at]].flat[i] += blocks[order[at + 1]].array[i][j][1] * (j - i);
+}
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 60, times = argc > 2 ? atoi(argv[2]) : 12;
+    n_blocks = n > 7 ? 6 : 3;
+    blocks = calloc(n_blocks, sizeof *blocks);
+    order = calloc(n_blocks, sizeof *order);
+    for (int b = 0; b < n_blocks; b++) {
+        blocks[b].nx = n + b % 2;
+        order[b] = n % 5 == 4 ? b / 2 : n_blocks - 1 - b;
+        blocks[b].flat = calloc(n + 3, sizeof(double));
+        blocks[b].array = malloc((n + 2) * sizeof(double **));
+        for (int i = 0; i < n + 2; i++) {
+            blocks[b].array[i] = malloc((n + 2) * sizeof(double *));
+            for (int j = 0; j < n + 2; j++) {
+                blocks[b].array[i][j] = calloc(n + 2 + j % 2, sizeof(double));
+                for (int k = 0; k < n + 2; k++)
+                    blocks[b].array[i][j][k] = (i * 7 + j * 3 + k + b) % 11;
+            }
+        }
+    }
+    if (n == 33)
+        blocks[4].flat = blocks[1].array[3][2];
+    for (int t = 0; t < times; t++) {
+        for (int b = 0; b < n_blocks; b++)
+            average(b, n);
+        exchange(n);
+    }
+    double s = 0;
+    for (int b = 0; b < n_blocks; b++)
+        for (int i = 0; i < n; i++)
+            s += blocks[b].flat[i] * (i % 3) + blocks[b].array[i][n / 2][n / 3];
+    printf("%.17g\n", s);
+    return 0;
+}
+"#;
+
+#[test]
+fn arrays_of_single_structures_are_tuned() {
+    let playground = Playground::with("prog.c", BLOCKS);
+    let ran = playground
+        .run("optimize prog.c --quick --exclude main -o out.c --json r.json --budget 20s --min-share 0 --threads 1 -- gcc -O1");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
+    let nests = report["nests"].as_array().expect("nests");
+    for function in ["average", "exchange"] {
+        let nest = nests.iter().find(|nest| nest["function"] == function).expect(function);
+        let trials = nest["trials"].as_array().expect("trials");
+        let bad = ["wrong_result", "crashed", "does_not_compile"];
+        assert_eq!(trials.iter().find(|t| bad.iter().any(|bad| t["verdict"] == *bad)), None, "{nest:#}");
+        assert!(trials.len() > 1, "{nest:#}");
+    }
+    let script = "
+        export ASAN_OPTIONS=detect_leaks=0
+        flags=\"-O1 -Wall -Werror -fsanitize=address,undefined -fno-sanitize-recover=all\"
+        gcc $flags prog.c -o a.exe && gcc $flags out.c -o b.exe || exit 1
+        for n in 60 0 1 2 3 4 9 33; do
+            ./a.exe $n 2 > a.txt && ./b.exe $n 2 > b.txt && cmp a.txt b.txt || exit 1
+        done";
+    let ran = playground.shell(script);
+    assert_eq!(ran.code, Some(0), "{}{}\n{}", ran.stdout, ran.stderr, playground.read("out.c"));
+}

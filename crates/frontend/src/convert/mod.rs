@@ -23,6 +23,7 @@ use crate::ast::*;
 use crate::attributes::Attribute;
 use crate::callees;
 use crate::constants;
+use crate::elements;
 use crate::handles::connect;
 use crate::preprocess::Preprocessed;
 use crate::readable::{Readable, name_of};
@@ -114,6 +115,7 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
     jumps::settle(&mut file);
     evolved::settle(&mut file);
     connect(&mut file);
+    elements::find(&mut file);
     constants::find(&mut file);
     callees::find(&mut file, &preprocessed.text);
     Some(file)

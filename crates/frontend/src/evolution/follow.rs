@@ -522,21 +522,3 @@ fn changed_by(file: &File, f: &For) -> Scan {
     }
     all
 }
-
-/// Whether two expressions without effects are written alike.
-fn alike(a: &Expr, b: &Expr) -> bool {
-    use ExprKind::{Binary, Cast, Deref, Float, Index, Int, Member, Promote, SizeofType, Unary, Var};
-    match (&a.kind, &b.kind) {
-        (Int(a, t), Int(b, u)) => a == b && t == u,
-        (Float(a, t), Float(b, u)) => a == b && t == u,
-        (Var(a), Var(b)) => a == b,
-        (SizeofType(a), SizeofType(b)) => a == b,
-        (Unary(o, a), Unary(p, b)) => o == p && alike(a, b),
-        (Promote(a), Promote(b)) | (Deref(a), Deref(b)) => alike(a, b),
-        (Member(a, m), Member(b, n)) => m == n && alike(a, b),
-        (Cast(t, a), Cast(u, b)) => t == u && alike(a, b),
-        (Binary(o, a, b), Binary(p, c, d)) => o == p && alike(a, c) && alike(b, d),
-        (Index(a, b), Index(c, d)) => alike(a, c) && alike(b, d),
-        _ => false,
-    }
-}

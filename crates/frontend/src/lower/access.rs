@@ -144,6 +144,9 @@ impl<'a> Lowerer<'a> {
                 }
             }
             ExprKind::Index(..) | ExprKind::Deref(_) => {
+                if let Some(var) = self.of_element(e)? {
+                    return self.place(&ast::Expr { kind: ExprKind::Var(var), range: e.range });
+                }
                 let pointer = self.followed(e)?;
                 self.pointed_at(pointer, e.range)
             }
@@ -424,6 +427,9 @@ impl<'a> Lowerer<'a> {
                 self.moved(pointer, *op, by, e.range)
             }
             ExprKind::Index(..) | ExprKind::Deref(_) => {
+                if let Some(var) = self.of_element(e)? {
+                    return self.pointer(&ast::Expr { kind: ExprKind::Var(var), range: e.range });
+                }
                 let pointer = self.followed(e)?;
                 if let Some(row) = pointer.clone().into_row() {
                     return Ok(row);

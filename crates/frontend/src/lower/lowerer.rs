@@ -1,6 +1,7 @@
 //! The state while a nest is lowered.
 
 use super::digits::Digits;
+use super::elements::by_element;
 use super::exits::{Check, Leaving, Returning};
 use super::pointer::{Pointer, n_levels};
 use super::value::Value;
@@ -150,6 +151,8 @@ pub(crate) struct Reading {
     pub(crate) has_split: bool,
     /// How many of the second kind.
     pub(crate) n_cases: u32,
+    /// The variables of arrays of structures from single elements of which the nest reads what leads further.
+    pub(crate) by_element: HashSet<VarId>,
     /// Whether variables that count loops get the value that they have after the loop.
     pub(crate) keeps_counters: bool,
 }
@@ -246,7 +249,11 @@ impl<'a> Lowerer<'a> {
             statement: Current::default(),
             exits: Exits::default(),
             outcome: Outcome::default(),
-            reading: Reading { keeps_counters: true, ..Reading::default() },
+            reading: Reading {
+                keeps_counters: true,
+                by_element: by_element(cx.file, nest),
+                ..Reading::default()
+            },
         }
     }
 

@@ -320,7 +320,7 @@ impl Lowerer<'_> {
         }
         let [end] = ends(outer.condition, outer.var)?.try_into().ok()?;
         let [a, b]: [&ast::Expr; 2] = ends(head.condition, head.var)?.try_into().ok()?;
-        let block_end = match (is_same(a, end), is_same(b, end)) {
+        let block_end = match (ast::alike(a, end), ast::alike(b, end)) {
             (true, false) => b,
             (false, true) => a,
             _ => return None,
@@ -330,7 +330,7 @@ impl Lowerer<'_> {
             ExprKind::Assign(None, _, sum) => other_term(sum, outer.var)?,
             _ => return None,
         };
-        if !is_same(other_term(block_end, outer.var)?, amount) {
+        if !ast::alike(other_term(block_end, outer.var)?, amount) {
             return None;
         }
         let start = ast::Expr { kind: ExprKind::Var(outer.var), range: outer.init.range };
@@ -453,8 +453,8 @@ fn least_of(e: &ast::Expr) -> Vec<&ast::Expr> {
     if let ExprKind::Select(condition, a, b) = &e.kind
         && let ExprKind::Binary(op, l, r) = &condition.kind
     {
-        let is_first = is_same(l, a) && is_same(r, b) && matches!(op, BinaryOp::Lt | BinaryOp::Le);
-        let is_second = is_same(l, b) && is_same(r, a) && matches!(op, BinaryOp::Gt | BinaryOp::Ge);
+        let is_first = ast::alike(l, a) && ast::alike(r, b) && matches!(op, BinaryOp::Lt | BinaryOp::Le);
+        let is_second = ast::alike(l, b) && ast::alike(r, a) && matches!(op, BinaryOp::Gt | BinaryOp::Ge);
         if is_first || is_second {
             return vec![a, b];
         }
@@ -471,21 +471,10 @@ fn other_term(e: &ast::Expr, var: VarId) -> Option<&ast::Expr> {
     }
 }
 
-/// Whether two expressions without effects are written alike.
-fn is_same(a: &ast::Expr, b: &ast::Expr) -> bool {
-    match (&a.kind, &b.kind) {
-        (ExprKind::Int(a, t), ExprKind::Int(b, u)) => a == b && t == u,
-        (ExprKind::Var(a), ExprKind::Var(b)) => a == b,
-        (ExprKind::Binary(o, a, b), ExprKind::Binary(p, c, d)) => o == p && is_same(a, c) && is_same(b, d),
-        (ExprKind::Index(a, b), ExprKind::Index(c, d)) => is_same(a, c) && is_same(b, d),
-        _ => false,
-    }
-}
-
 /// Puts a value in the place of the one that is assigned first.
 fn replace_first(init: &mut Stmt, old: &ast::Expr, new: &ast::Expr) {
     let put = |e: &mut ast::Expr| {
-        if is_same(e, old) {
+        if ast::alike(e, old) {
             *e = new.clone();
         }
     };

@@ -151,6 +151,11 @@ impl Lowerer<'_> {
                 self.check_size(value, at)?
             }
             ExprKind::Index(..) | ExprKind::Deref(_) => {
+                if !self.stores_to_elements(e)
+                    && let Some(var) = self.of_element(e)?
+                {
+                    return self.var_value(var, at);
+                }
                 let (access, scalar) = self.access(e)?;
                 match self.symbol_behind(&access) {
                     // `*n` of a parameter `n` for which `&m` is passed is what `m` is by its name.

@@ -65,6 +65,7 @@ impl Lowerer<'_> {
                         None => return Err(Refusal::new(at, format!("`{name}` cannot be followed"))),
                     }
                 }
+                (Step::Element(_), ty) => ty.pointee().unwrap_or(ty),
                 (step, Type::Struct(id)) => match member_of(step).and_then(|f| file.structures[*id].field(f))
                 {
                     Some(field) => &field.ty,
@@ -84,8 +85,11 @@ impl Lowerer<'_> {
 /// A pointer that is followed: the variable and the steps to it.
 type Followed = (String, Vec<Step>);
 
+/// An element is followed with what it is an element of.
 fn followed(view: &View) -> impl Iterator<Item = Followed> + '_ {
-    view.followed().into_iter().map(|n| (view.root.clone(), view.steps[..n].to_vec()))
+    let elements = (1..=view.n_base_steps()).filter(|n| matches!(view.steps[n - 1], Step::Element(_)));
+    let all = view.followed().into_iter().chain(elements);
+    all.map(|n| (view.root.clone(), view.steps[..n].to_vec()))
 }
 
 /// The condition under which a nest is sure to read what its views lead through; `Ok(None)` if it always does. `conditional`

@@ -7,7 +7,7 @@ use crate::directives::{Construct, Directive};
 use crate::flow::{is_array_kept, is_live_after, is_scratch_of};
 use crate::lower::{
     Lowerer, Outcome, Rows, State, changing_places, disguised, may_end_program, needed_later, reached, reads,
-    remove_stores, row_tests, sets, without_checks,
+    remove_stores, row_tests, sets, used_both_ways, without_checks,
 };
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
@@ -187,6 +187,11 @@ impl<'a> Regions<'a> {
                     "copy the values you need from `{name}` into local variables before the loop"
                 )));
             }
+        }
+        if let Some(name) = used_both_ways((&state.program, &state.binding), &nest) {
+            let message = format!("`{name}` is used, and other elements of its array are besides");
+            return Err(Refusal::new(head, message)
+                .help("let a pointer lead to the structure, and set it before the loop"));
         }
         let mut tests = tests;
         tests.extend(disguised(&state.program, &nest));

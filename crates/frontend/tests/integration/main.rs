@@ -16,6 +16,7 @@ mod cuts;
 mod dialects;
 mod directives;
 mod do_loops;
+mod elements;
 mod elsewhere;
 mod evolutions;
 mod fixed;
