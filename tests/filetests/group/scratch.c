@@ -44,30 +44,30 @@ void pipeline(int n, double weight)
 //     dataflow { N0 }
 //     opaque "not a loop" reads(columns) writes()
 //   }
-//   nest N0 in pipeline span 253 .. 895 line 10 {
+//   nest N0 in pipeline span 342 .. 984 line 11 {
 //     for L0 i: i32 in 0 .. n {
 //       for L1 j: i32 in 1 .. n - 1 {
-//         S0@12: rows[i][j] = in.A1[i][j - 1] + weight * in.A1[i][j] + in.A1[i][j + 1]
+//         S0@13: rows[i][j] = in.A1[i][j - 1] + weight * in.A1[i][j] + in.A1[i][j + 1]
 //       }
 //     }
 //     for L2 i: i32 in 1 .. n - 1 {
 //       for L3 j: i32 in 1 .. n - 1 {
-//         S1@16: columns[i][j - 1] = rows[i - 1][j] + weight * rows[i][j] + rows[i + 1][j]
+//         S1@17: columns[i][j - 1] = rows[i - 1][j] + weight * rows[i][j] + rows[i + 1][j]
 //       }
 //     }
 //     for L4 i: i32 in 1 .. n - 1 {
 //       for L5 j: i32 in 1 .. n - 1 {
-//         S2@19: sum += columns[i][j - 1]
+//         S2@20: sum += columns[i][j - 1]
 //       }
 //     }
 //     if sum > 0 {
-//       S3@21: sum = 1 / sum
+//       S3@22: sum = 1 / sum
 //     }
 //     for L6 i: i32 in 1 .. n - 1 {
 //       for L7 j: i32 in 1 .. n - 1 {
-//         S4@24: out[i][j] = columns[i][j - 1] * sum
+//         S4@25: out[i][j] = columns[i][j - 1] * sum
 //       }
-//       S5@25: last = out[i][n / 2]
+//       S5@26: last = out[i][n / 2]
 //     }
 //   }
 // }

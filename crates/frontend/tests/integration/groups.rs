@@ -204,7 +204,10 @@ fn what_a_group_declares_nobody_needs_behind_it() {
     for (between, behind) in [
         ("int m = n;", "b[0] = m;"),
         ("int m = n;", "b[0] = sizeof(double[m]);"),
-        ("int m = n;", "if (n > 9) return;\n#pragma omp parallel for num_threads(m)\nfor (int i = 0; i < n; i++) b[i] = 0;"),
+        (
+            "int m = n;",
+            "if (n > 9) return;\n#pragma omp parallel for num_threads(m)\nfor (int i = 0; i < n; i++) b[i] = 0;",
+        ),
         ("int m = n;", "#ifdef DEBUG\nb[0] = m;\n#endif"),
         ("enum { K = 3 };", "b[0] = K;"),
         ("typedef float real; real x = 1; a[0] = x;", "real y = 0; b[0] = y;"),

@@ -34,7 +34,7 @@ int main(void) {
 //     dataflow { N0 }
 //     opaque "not a loop" reads(w) writes()
 //   }
-//   nest N0 in smooth span 282 .. 647 line 9 live_out(w) {
+//   nest N0 in smooth span 282 .. 647 line 9 {
 //     for L0 r: i32 in 0 .. rounds {
 //       for L1 i: i32 in 1 .. n - 1 {
 //         for L2 j: i32 in 1 .. n - 1 {
