@@ -7,7 +7,9 @@ use crate::session::Session;
 use oxeye_codegen::ArgumentOf;
 use oxeye_frontend::Unit;
 use oxeye_ir::ArrayId;
-use oxeye_transform::templates::{suggest_overlaps, suggest_private_scratch, suggest_rewrites};
+use oxeye_transform::templates::{
+    shares_parts_of_tiles, suggest_overlaps, suggest_private_scratch, suggest_rewrites,
+};
 use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, Transformation, suggest_for};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -81,8 +83,12 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
         let all: Vec<(String, Recipe)> = [(name.clone(), base.clone())].into_iter().chain(further).collect();
         let proofs = parallel::map(&all, |(_, recipe)| prove(how, &prepared, recipe));
         let mut trials = Vec::new();
+        let is_tiled = matches!(base.steps.first(), Some(Transformation::Overlap(_)));
         for ((name, recipe), proof) in all.into_iter().zip(proofs) {
             let proof = proof.map_err(Unproved::from).and_then(|proof| proof);
+            if is_tiled && proof.as_ref().is_ok_and(|proved| shares_parts_of_tiles(&proved.applied)) {
+                continue;
+            }
             if let Err(why) = &proof {
                 refused.push(RefusedSuggestion::new(&name, why));
             }
@@ -90,8 +96,7 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
             trials.push(Trial::new(schedule, Choice::default(), proof.map(Arc::new)));
         }
         // Scratch of their own is for threads, and so are tiles.
-        let is_for_threads =
-            matches!(base.steps.first(), Some(Transformation::Privatize(_) | Transformation::Overlap(_)));
+        let is_for_threads = is_tiled || matches!(base.steps.first(), Some(Transformation::Privatize(_)));
         let shared = trials.iter().position(Trial::is_parallel).filter(|_| is_for_threads);
         plain.push(trials.remove(shared.unwrap_or(0)));
         scheduled.extend(trials);

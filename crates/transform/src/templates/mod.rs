@@ -54,7 +54,7 @@ mod unfit;
 
 pub use instantiate::{Instantiator, MOST_NORMAL_STATEMENTS, templates};
 pub use machine::Machine;
-pub use overlaps::suggest_overlaps;
+pub use overlaps::{shares_parts_of_tiles, suggest_overlaps};
 pub use panel::{PANEL_VERSION, panel};
 pub use rewrites::{suggest_private_scratch, suggest_rewrites};
 pub use stored::{STORED_RECIPE_FORMAT, StoredRecipe};

@@ -1,11 +1,12 @@
 //! Overlapped tiles that are worth trying for loops beside each other.
 
 use super::machine::Machine;
+use crate::Applied;
 use crate::policy::Policy;
 use crate::prepared::{PreparedNest, Rewritten};
 use crate::recipe::Recipe;
 use crate::steps::Overlap;
-use oxeye_ir::{Loop, LoopId, Node, Program};
+use oxeye_ir::{Execution, Loop, LoopId, Node, Program, Storage};
 
 /// Nests with more outermost loops are looked at in parts of so many.
 const MOST_LOOPS: usize = 12;
@@ -40,6 +41,24 @@ pub fn suggest_overlaps(
             }
         }
     }
+    found
+}
+
+/// Whether threads share loops inside a loop that has temporaries of its own, such as a tile: a team would start in each of its
+/// iterations, for little work.
+pub fn shares_parts_of_tiles(applied: &Applied) -> bool {
+    let arrays = applied.program.arrays.values();
+    let owners: Vec<LoopId> = arrays
+        .filter_map(|array| match array.storage {
+            Storage::Temp(Some(owner)) if !array.shape.is_empty() => Some(owner),
+            _ => None,
+        })
+        .collect();
+    let mut found = false;
+    applied.nest.visit(&mut |path, node| {
+        let is_shared = matches!(node, Node::Loop(l) if matches!(l.execution, Execution::Parallel { .. }));
+        found |= is_shared && path.iter().any(|l| owners.contains(&l.id));
+    });
     found
 }
 

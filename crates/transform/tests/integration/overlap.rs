@@ -1,10 +1,9 @@
 //! Random loops that hand arrays to each other, in overlapped tiles: the same results, at all sizes.
 
 use crate::common::{Outcome, cases, check_with};
-use oxeye_ir::Node;
-use oxeye_ir::Program;
 use oxeye_ir::testing::Random;
-use oxeye_transform::templates::suggest_overlaps;
+use oxeye_ir::{LoopId, Node, Program};
+use oxeye_transform::templates::{shares_parts_of_tiles, suggest_overlaps};
 use oxeye_transform::testing::{random_overlap, random_recipe, random_stages};
 use oxeye_transform::{Machine, Policy, PreparedNest, Recipe, steps, suggest_for};
 
@@ -107,4 +106,19 @@ fn tiles_are_suggested_that_fit_the_caches() {
         }
     }
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn loops_inside_a_tile_are_told_from_tiles() {
+    let program = two_groups("m", false);
+    let prepared = PreparedNest::new(&program, &program.nests[0]);
+    let share = |at: u32| {
+        let tiles = steps::Overlap { last: LoopId(8), loops: vec![LoopId(6)], sizes: vec![16] };
+        let shared = steps::Parallelize { at: LoopId(at), sharing: oxeye_ir::WorkSharing::Static };
+        let recipe = Recipe { steps: vec![tiles.into(), shared.into()] };
+        shares_parts_of_tiles(&prepared.apply(&recipe, STRICT).expect("it fits"))
+    };
+    assert!(share(8), "rows of a tile");
+    assert!(!share(10), "tiles");
+    assert!(!share(0), "another loop");
 }
