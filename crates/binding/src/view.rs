@@ -257,7 +257,14 @@ mod tests {
         assert_eq!(blocks.base(), "g->blocks[order[n]].data");
         assert_eq!(blocks.loads(), [2, 5]);
         assert!(blocks.has_elements());
-        for path in ["g*.u", "blocks*[order[n]].data", "a[2].x", "s*.list*.box[].nei[].number", "x[][].(imaginary)", "p**.x"] {
+        for path in [
+            "g*.u",
+            "blocks*[order[n]].data",
+            "a[2].x",
+            "s*.list*.box[].nei[].number",
+            "x[][].(imaginary)",
+            "p**.x",
+        ] {
             assert_eq!(view(path, false).to_string(), path);
         }
         assert_eq!(view("p**.x", false).base(), "(*p)->x");

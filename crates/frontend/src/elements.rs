@@ -20,7 +20,9 @@ pub(crate) fn find(file: &mut File) {
     let mut leading: HashSet<Array> = HashSet::new();
     let bodies = || file.functions.iter().map(|f| &f.body);
     for body in bodies() {
-        body.walk_exprs(&mut |e| leading.extend(file.element_of(e).filter(|(of, ..)| file.leads(*of)).map(|e| e.2)));
+        body.walk_exprs(&mut |e| {
+            leading.extend(file.element_of(e).filter(|(of, ..)| file.leads(*of)).map(|e| e.2))
+        });
     }
     let mut found: HashMap<VarId, Vec<Expr>> = HashMap::new();
     let mut order = Vec::new();
@@ -47,7 +49,9 @@ fn make(file: &mut File, of: VarId, index: Expr) -> Option<()> {
     steps.extend(file.is_behind_pointer(root, &steps).then_some(Step::Follow));
     let text = text(file, &index)?;
     let sum = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-    steps.push(Step::Element(sum.filter(|_| matches!(index.kind, ExprKind::Binary(..))).unwrap_or(&text).to_owned()));
+    steps.push(Step::Element(
+        sum.filter(|_| matches!(index.kind, ExprKind::Binary(..))).unwrap_or(&text).to_owned(),
+    ));
     steps.extend(rest);
     let view = oxeye_binding::View {
         root: file.var(root).name.clone(),
@@ -92,6 +96,16 @@ impl File {
         let root = self.var(member.root);
         let is_passed = matches!((&root.ty, root.kind), (Type::Array { .. }, VarKind::Param(_)));
         (is_plain && !is_passed).then(|| (member.root, member.steps[..at].to_vec()))
+    }
+
+    /// The variables of arrays of structures in which a nest follows pointers.
+    pub(crate) fn led_by_elements(&self, nest: &Stmt) -> HashSet<VarId> {
+        let mut found = HashSet::new();
+        nest.walk_exprs(&mut |e| {
+            let led = self.element_of(e).filter(|(of, ..)| self.leads(*of));
+            found.extend(led.map(|(.., (root, _))| root));
+        });
+        found
     }
 
     /// Whether what these steps lead to is a pointer.

@@ -45,7 +45,9 @@ impl Pointer {
 pub(super) fn n_levels(file: &File, var: VarId) -> Option<usize> {
     let variable = file.var(var);
     // One of many structures has rows of its own.
-    let is_single = |m: &Member| m.steps.iter().all(|step| !matches!(step, Step::Subscript | Step::Real | Step::Imaginary));
+    let is_single = |m: &Member| {
+        m.steps.iter().all(|step| !matches!(step, Step::Subscript | Step::Real | Step::Imaginary))
+    };
     if !variable.member.as_ref().is_none_or(is_single) {
         return None;
     }
