@@ -8,12 +8,20 @@ impl Binding {
     /// The symbols that nests use in bounds, values, the extents of their arrays, the clauses of their directives, and in what
     /// is tested before them, by ascending id.
     pub fn symbols_of(&self, program: &Program, nests: &[&Nest]) -> BTreeSet<SymId> {
+        self.symbols_and(program, nests, nests.iter().flat_map(|n| &n.mentions).copied().collect())
+    }
+
+    /// The same without those that only directives or the paths to arrays and scalars name.
+    pub fn computed_symbols(&self, program: &Program, nests: &[&Nest]) -> BTreeSet<SymId> {
+        self.symbols_and(program, nests, BTreeSet::new())
+    }
+
+    fn symbols_and(&self, program: &Program, nests: &[&Nest], mut found: BTreeSet<SymId>) -> BTreeSet<SymId> {
         let symbol = |v: Var| match v {
             Var::Sym(s) => Some(s),
             Var::Loop(_) => None,
         };
-        let mut found: BTreeSet<SymId> = nests.iter().flat_map(|n| n.vars()).filter_map(symbol).collect();
-        found.extend(nests.iter().flat_map(|n| &n.mentions));
+        found.extend(nests.iter().flat_map(|n| n.vars()).filter_map(symbol));
         let arrays = nests.iter().flat_map(|n| n.arrays()).filter_map(|id| program.arrays.get(&id));
         let entries = nests.iter().filter_map(|n| self.entry(n.id));
         let extents = arrays.flat_map(|a| a.shape.iter().flatten());

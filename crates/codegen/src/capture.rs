@@ -4,7 +4,7 @@ use crate::arguments::{Argument, ArgumentOf, arguments, parameter, rows_variable
 use crate::context::{Context, identifiers, is_identifier};
 use crate::macros;
 use crate::prelude::{missing_functions, prelude};
-use oxeye_binding::{Binding, Clauses, OwnText, Step};
+use oxeye_binding::{Binding, Clauses, OwnText, Roots, Step};
 use oxeye_ir::{Affine, Array, ArrayId, Nest, Program, Span, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -345,52 +345,10 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let (program, binding) = (site.program, site.binding);
     let list = arguments(program, binding, site.nest);
     let mut cx = Context::new(program, binding, &BTreeSet::new(), &[]);
-    let mut parameters = Vec::new();
-    let mut before = String::new();
-    let mut after = String::new();
-    let mut passed = Vec::new();
     let roots = binding.roots(program, site.nest);
-    let mut objects = String::new();
-    // What elements of arrays of structures are set to, behind what their indices need.
-    let mut elements = String::new();
-    for (root, view) in &roots.variables {
-        let declaration = &view.declaration;
-        // The functions that are called see the variable itself.
-        if site.own_text.by_calls.iter().any(|name| name == root) {
-            continue;
-        }
-        match view.steps.first() {
-            Some(Step::Element(_)) => _ = writeln!(before, "static {declaration};"),
-            // Makes the structure from the members that the nest uses; the rows of others are made below.
-            None | Some(Step::Field(_) | Step::Real | Step::Imaginary) => {
-                let _ =
-                    writeln!(before, "{declaration};\n__builtin_memset((void *)&{root}, 0, sizeof {root});");
-            }
-            Some(Step::Follow) => {
-                let _ = writeln!(objects, "{declaration};");
-                parameters.push(declaration.clone());
-                passed.push((*root).to_owned());
-            }
-            _ => {}
-        }
-    }
-    for (k, ((n, pointer), indices)) in roots.followed.iter().enumerate() {
-        let is_own = *n == 0;
-        let target = if is_own { &mut objects } else { &mut before };
-        if indices.len() > 1 || !indices.contains("0") {
-            let (made, freed) = make_elements(k, pointer, indices);
-            elements += &made;
-            after += &freed;
-            continue;
-        }
-        // Hides from the compiler which object it is.
-        let _ = writeln!(
-            target,
-            "static __typeof__(*{pointer}) oxeye_object_{k};\nvoid *oxeye_pointer_{k} = (void *)&oxeye_object_{k};\n\
-             __asm__(\"\" : \"+r\"(oxeye_pointer_{k}));\n\
-             __builtin_memcpy((void *)&{pointer}, &oxeye_pointer_{k}, sizeof(void *));"
-        );
-    }
+    let Structures { mut parameters, mut passed, objects, mut before, mut elements, freed } =
+        make_structures(&roots, &site.own_text.by_calls);
+    let mut after = String::new();
     let in_clauses = &site.own_text.clauses.variables;
     for (k, argument) in list.iter().enumerate() {
         let Argument { name, what, is_buffer, written, .. } = argument;
@@ -550,6 +508,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         }
     }
     before += &elements;
+    after += &freed;
     before += &ends(&cx, &list);
     let names = list.iter().map(|a| a.name.as_str());
     let taken: BTreeSet<&str> = names.chain(roots.variables.keys().copied()).collect();
@@ -588,6 +547,68 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     ];
     pieces.extend(site.never_called.iter().map(|body| (*body, no_body(source, *body))));
     splice(source, &pieces)
+}
+
+/// The structures in which a replay puts members.
+#[derive(Default)]
+struct Structures {
+    /// Pointers to them, as parameters.
+    parameters: Vec<String>,
+    /// What is passed for these.
+    passed: Vec<String>,
+    /// Declarations in the calling function.
+    objects: String,
+    /// Declarations before all that fills them.
+    before: String,
+    /// Those that stand behind what the indices of elements need, with what fills them.
+    elements: String,
+    /// What frees them.
+    freed: String,
+}
+
+/// The structures, of variables but for those that the functions that are called see themselves.
+fn make_structures(roots: &Roots, by_calls: &[String]) -> Structures {
+    let mut made = Structures::default();
+    for (root, view) in &roots.variables {
+        let declaration = &view.declaration;
+        // The functions that are called see the variable itself.
+        if by_calls.iter().any(|name| name == root) {
+            continue;
+        }
+        match view.steps.first() {
+            Some(Step::Element(_)) => _ = writeln!(made.before, "static {declaration};"),
+            // Makes the structure from the members that the nest uses; the rows of others are made below.
+            None | Some(Step::Field(_) | Step::Real | Step::Imaginary) => {
+                let _ = writeln!(
+                    made.before,
+                    "{declaration};\n__builtin_memset((void *)&{root}, 0, sizeof {root});"
+                );
+            }
+            Some(Step::Follow) => {
+                let _ = writeln!(made.objects, "{declaration};");
+                made.parameters.push(declaration.clone());
+                made.passed.push((*root).to_owned());
+            }
+            _ => {}
+        }
+    }
+    for (k, ((n, pointer), indices)) in roots.followed.iter().enumerate() {
+        if indices.len() > 1 || !indices.contains("0") {
+            let (lines, freed) = make_elements(k, pointer, indices);
+            made.elements += &lines;
+            made.freed += &freed;
+            continue;
+        }
+        let target = if *n == 0 { &mut made.objects } else { &mut made.before };
+        // Hides from the compiler which object it is.
+        let _ = writeln!(
+            target,
+            "static __typeof__(*{pointer}) oxeye_object_{k};\nvoid *oxeye_pointer_{k} = (void *)&oxeye_object_{k};\n\
+             __asm__(\"\" : \"+r\"(oxeye_pointer_{k}));\n\
+             __builtin_memcpy((void *)&{pointer}, &oxeye_pointer_{k}, sizeof(void *));"
+        );
+    }
+    made
 }
 
 /// Lines that let a pointer lead to new structures of which those with these indices are used, and lines that free them.

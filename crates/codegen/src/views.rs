@@ -41,6 +41,7 @@ impl Context<'_> {
         let (program, binding) = (self.program, self.binding);
         let mut before = Before::default();
         let symbols = binding.symbols_of(program, nests);
+        let computed = binding.computed_symbols(program, nests);
         let arrays: BTreeSet<ArrayId> = nests.iter().flat_map(|n| n.arrays()).collect();
         let is_expression = |s: &SymId| program.symbols.get(s).is_some_and(|s| !is_identifier(&s.name));
         let has_views =
@@ -65,20 +66,21 @@ impl Context<'_> {
             if binding.row_extent(program, id).is_some() {
                 continue;
             }
-            let (name, value) = match binding.symbol_view(id) {
-                Some(view) => (self.fresh(&view.plain_name()), self.guarded(view.base())),
-                None => match binding.load(id) {
-                    Some(load) => {
-                        let wanted = match binding.views.get(&load.array) {
-                            Some(view) => view.plain_name(),
-                            None => program.array(load.array).name.clone(),
-                        };
-                        (self.fresh(&format!("{wanted}_at")), self.guarded(symbol.name.clone()))
-                    }
-                    None => (self.fresh("extent"), symbol.name.clone()),
-                },
+            let (wanted, value) = match (binding.symbol_view(id), binding.load(id)) {
+                (Some(view), _) => (view.plain_name(), self.guarded(view.base())),
+                (None, Some(load)) => {
+                    let plain = binding.views.get(&load.array).map(View::plain_name);
+                    let of = plain.unwrap_or_else(|| program.array(load.array).name.clone());
+                    (format!("{of}_at"), self.guarded(symbol.name.clone()))
+                }
+                (None, None) => ("extent".to_owned(), symbol.name.clone()),
             };
-            before.lines.push(format!("const {} {name} = {value};", symbol.ty.c_name()));
+            let name = self.fresh(&wanted);
+            let line = format!("const {} {name} = {value};", symbol.ty.c_name());
+            match computed.contains(&id) {
+                true => before.lines.push(line),
+                false => before.if_used.push((name.clone(), line)),
+            }
             self.symbol_names.insert(id, name);
         }
         let written: BTreeSet<ArrayId> =

@@ -98,6 +98,16 @@ impl File {
         (is_plain && !is_passed).then(|| (member.root, member.steps[..at].to_vec()))
     }
 
+    /// The variables of arrays of structures in which a nest follows pointers.
+    pub(crate) fn led_by_elements(&self, nest: &Stmt) -> HashSet<VarId> {
+        let mut found = HashSet::new();
+        nest.walk_exprs(&mut |e| {
+            let led = self.element_of(e).filter(|(of, ..)| self.leads(*of));
+            found.extend(led.map(|(.., (root, _))| root));
+        });
+        found
+    }
+
     /// Whether what these steps lead to is a pointer.
     fn is_behind_pointer(&self, root: VarId, steps: &[Step]) -> bool {
         let mut ty = &self.var(root).ty;

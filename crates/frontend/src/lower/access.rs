@@ -388,6 +388,26 @@ impl<'a> Lowerer<'a> {
         Ok(pointer)
     }
 
+    /// A row of an array, or a pointer in one, as a pointer.
+    fn pointer_inside(&mut self, e: &ast::Expr) -> Lowered<Pointer> {
+        if let Some(var) = self.of_element(e)? {
+            return self.pointer(&ast::Expr { kind: ExprKind::Var(var), range: e.range });
+        }
+        let pointer = self.followed(e)?;
+        if let Some(row) = pointer.clone().into_row() {
+            return Ok(row);
+        }
+        let place = self.pointed_at(pointer, e.range)?;
+        match place.ty {
+            Type::Array { of, .. } => Ok(Pointer::at(place.base, place.indices, *of)),
+            Type::Pointer { to, .. } if n_levels(self.cx.file, place.base).is_some() => {
+                Ok(Pointer::at(place.base, place.indices, *to))
+            }
+            Type::Pointer { .. } => Err(self.pointers_inside(self.name(place.base), e.range)),
+            _ => Err(Refusal::new(e.range, "this is not a pointer")),
+        }
+    }
+
     /// A pointer expression.
     pub(super) fn pointer(&mut self, e: &ast::Expr) -> Lowered<Pointer> {
         match &e.kind {
@@ -426,24 +446,7 @@ impl<'a> Lowerer<'a> {
                 let by = self.ahead(by, e.range)?;
                 self.moved(pointer, *op, by, e.range)
             }
-            ExprKind::Index(..) | ExprKind::Deref(_) => {
-                if let Some(var) = self.of_element(e)? {
-                    return self.pointer(&ast::Expr { kind: ExprKind::Var(var), range: e.range });
-                }
-                let pointer = self.followed(e)?;
-                if let Some(row) = pointer.clone().into_row() {
-                    return Ok(row);
-                }
-                let place = self.pointed_at(pointer, e.range)?;
-                match place.ty {
-                    Type::Array { of, .. } => Ok(Pointer::at(place.base, place.indices, *of)),
-                    Type::Pointer { to, .. } if n_levels(self.cx.file, place.base).is_some() => {
-                        Ok(Pointer::at(place.base, place.indices, *to))
-                    }
-                    Type::Pointer { .. } => Err(self.pointers_inside(self.name(place.base), e.range)),
-                    _ => Err(Refusal::new(e.range, "this is not a pointer")),
-                }
-            }
+            ExprKind::Index(..) | ExprKind::Deref(_) => self.pointer_inside(e),
             ExprKind::AddressOf(inner) => {
                 let mut place = self.place(inner)?;
                 let is_plain =

@@ -1,24 +1,10 @@
 //! Elements of arrays of structures whose index the nest leaves as it is.
 
 use super::lowerer::Lowerer;
-use crate::ast::{self, ExprKind, File, Stmt, Type, VarId};
+use crate::ast::{self, ExprKind, Type, VarId};
 use crate::refusal::Lowered;
 use oxeye_binding::{Binding, Step, View};
 use oxeye_ir::{Affine, Expr, Nest, Program};
-use std::collections::HashSet;
-
-/// The variables of arrays from which the nest reads, by elements, what leads further.
-pub(super) fn by_element(file: &File, nest: &Stmt) -> HashSet<VarId> {
-    let mut found = HashSet::new();
-    nest.walk_exprs(&mut |e| {
-        if let Some((of, _, (root, _))) = file.element_of(e)
-            && file.leads(of)
-        {
-            found.insert(root);
-        }
-    });
-    found
-}
 
 impl Lowerer<'_> {
     /// The variable of a member of one structure in an array, if the nest does not change which one it is. Members that

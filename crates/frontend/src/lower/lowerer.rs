@@ -1,7 +1,6 @@
 //! The state while a nest is lowered.
 
 use super::digits::Digits;
-use super::elements::by_element;
 use super::exits::{Check, Leaving, Returning};
 use super::pointer::{Pointer, n_levels};
 use super::value::Value;
@@ -251,7 +250,7 @@ impl<'a> Lowerer<'a> {
             outcome: Outcome::default(),
             reading: Reading {
                 keeps_counters: true,
-                by_element: by_element(cx.file, nest),
+                by_element: cx.file.led_by_elements(nest),
                 ..Reading::default()
             },
         }

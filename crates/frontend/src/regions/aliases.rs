@@ -85,14 +85,21 @@ impl Regions<'_> {
         !is_own_variable && (is_char || !self.cx.has_strict_aliasing)
     }
 
-    /// Whether C allows objects of these types to share memory.
+    /// Whether C allows objects of these types to share memory; structures of numbers of one type are read and written as these.
     pub(super) fn may_share(&self, a: &Type, b: &Type) -> bool {
-        let (Type::Scalar(a), Type::Scalar(b)) = (a, b) else { return true };
+        let (Some(a), Some(b)) = (self.scalar_in(a), self.scalar_in(b)) else { return true };
         let is_char = |s: &Scalar| s.ty.bytes() == 1 && !s.is_bool;
         !self.cx.has_strict_aliasing
             || is_char(a)
             || is_char(b)
             || (a.ty.bytes() == b.ty.bytes() && a.ty.is_float() == b.ty.is_float())
+    }
+
+    fn scalar_in<'t>(&'t self, ty: &'t Type) -> Option<&'t Scalar> {
+        match ty {
+            Type::Scalar(scalar) => Some(scalar),
+            ty => self.cx.file.numbers(ty).map(|(scalar, _)| scalar),
+        }
     }
 
     /// Pairs of arrays that may share memory, where some nest uses both and writes one.

@@ -188,11 +188,6 @@ impl<'a> Regions<'a> {
                 )));
             }
         }
-        if let Some(name) = used_both_ways((&state.program, &state.binding), &nest) {
-            let message = format!("`{name}` is used, and other elements of its array are besides");
-            return Err(Refusal::new(head, message)
-                .help("let a pointer lead to the structure, and set it before the loop"));
-        }
         let mut tests = tests;
         tests.extend(disguised(&state.program, &nest));
         if !tests.is_empty() {
@@ -205,6 +200,7 @@ impl<'a> Regions<'a> {
             state.binding.advances.insert(id, advances);
         }
         self.test_rows(&mut state, &nest, s.range)?;
+        check_elements(&state, &nest, head)?;
         check_checks(&state, &nest, facts, head)?;
         let is_of_thread = |v: &&VarId| self.cx.directives.is_threadprivate(&self.cx.file.var(**v).name);
         let own = nest.arrays().iter().filter_map(|id| state.vars.get(id)).find(is_of_thread).copied();
@@ -626,6 +622,13 @@ impl<'a> Regions<'a> {
 
 fn words(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
+}
+
+/// Refuses a nest that uses structures of an array by an index that changes besides single ones.
+fn check_elements(state: &State, nest: &Nest, head: Range) -> Lowered<()> {
+    let Some(name) = used_both_ways((&state.program, &state.binding), nest) else { return Ok(()) };
+    let message = format!("`{name}` is used, and other elements of its array are besides");
+    Err(Refusal::new(head, message).help("let a pointer lead to the structure, and set it before the loop"))
 }
 
 /// Refuses a nest with checks that end the program if it cannot be found out before it that none fails.
