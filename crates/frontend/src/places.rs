@@ -111,10 +111,10 @@ impl<'a> Places<'a> {
     /// that is not one contiguous text.
     pub(crate) fn of_loop<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
         if let Some([first, last]) = self.joined.get(&range) {
-            let span = Span { end: self.end(*last)?, ..self.from_pragmas(*first, above)? };
+            let span = Span { end: self.end(*last)?, ..self.with_pragmas(*first, above)? };
             return self.layout.is_balanced(span).then_some(span);
         }
-        let span = self.from_pragmas(range, above)?;
+        let span = self.with_pragmas(range, above)?;
         self.layout.is_balanced(span).then_some(span)
     }
 
@@ -125,7 +125,7 @@ impl<'a> Places<'a> {
     }
 
     /// A loop with the pragmas above it.
-    fn from_pragmas<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
+    fn with_pragmas<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
         let (place, _) = self.loops.get(&range)?;
         let mut lines = Vec::new();
         for pragma in above.filter(|p| p.directive != Directive::Other) {

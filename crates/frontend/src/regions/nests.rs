@@ -14,7 +14,7 @@ use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
 use crate::scan::{Scan, commas};
 use oxeye_binding::{Clauses, Entry, OwnText};
-use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, NestId, Node, Storage, SymId, Threads, Update};
+use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, NestId, Node, Span, Storage, SymId, Threads, Update};
 use std::collections::{BTreeSet, HashMap};
 
 /// What was found out about the variables of a nest while it was read.
@@ -60,27 +60,9 @@ impl<'a> Regions<'a> {
         (reads_ahead, splits): (bool, bool),
     ) -> Lowered<NestId> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
-        if !self.places.has_loop(s.range) {
-            return Err(match self.places.maker(s.range) {
-                Some(name) => {
-                    Refusal::new(head, format!("the macro `{name}` expands to more than this loop"))
-                        .help("a macro must expand to one loop and nothing else")
-                }
-                None => Refusal::new(
-                    head,
-                    "this `for` is not written out in the file: a macro or an `#if` extends across its end",
-                )
-                .help("write the loop itself without macros; macros inside it are fine"),
-            });
-        }
-        let Some(span) = self.places.of_loop(s.range, self.cx.above(s)) else {
-            return Err(Refusal::new(head, "the pragmas above the loop are not written out in the file"));
-        };
+        let span = self.place(s, head)?;
         let is_together = self.is_run_together(s);
         self.cx.check_pragmas(self.cx.function, s, is_together)?;
-        if self.places.is_joined(s.range) {
-            self.check_group(s, head)?;
-        }
         let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
         let is_of_team = self.is_shared_by_team(s) || is_together && !makes_team;
         let team = self.team.or(Some(Team { region: None })).filter(|_| is_of_team);
@@ -266,6 +248,30 @@ impl<'a> Regions<'a> {
             self.inlined.insert(id, names.collect());
         }
         Ok(id)
+    }
+
+    /// The bytes of a nest in the user's file.
+    fn place(&self, s: &Stmt, head: Range) -> Lowered<Span> {
+        if !self.places.has_loop(s.range) {
+            return Err(match self.places.maker(s.range) {
+                Some(name) => {
+                    Refusal::new(head, format!("the macro `{name}` expands to more than this loop"))
+                        .help("a macro must expand to one loop and nothing else")
+                }
+                None => Refusal::new(
+                    head,
+                    "this `for` is not written out in the file: a macro or an `#if` extends across its end",
+                )
+                .help("write the loop itself without macros; macros inside it are fine"),
+            });
+        }
+        let Some(span) = self.places.of_loop(s.range, self.cx.above(s)) else {
+            return Err(Refusal::new(head, "the pragmas above the loop are not written out in the file"));
+        };
+        if self.places.is_joined(s.range) {
+            self.check_group(s, head)?;
+        }
+        Ok(span)
     }
 
     /// Refuses a group some loops of which a team of threads shares that is there already.

@@ -71,10 +71,9 @@ pub struct Options {
     pub save_recipe: Option<PathBuf>,
     /// A folder for the fastest candidates of every nest, as files that people may edit and [`rerun`](crate::rerun()).
     pub keep_candidates: Option<PathBuf>,
-    /// Whether nests with explicit vectors are for builds with as wide ones only; on others the original text is compiled.
-    pub vector_guards: bool,
-    /// Whether neighbouring nests are tuned as one as well.
-    pub groups: bool,
+    /// Whether the file stands for a program in another language, in which its nests have to be found again one by one, and which
+    /// has no other builds: no nests are tuned as one, and none is for builds with as wide vectors only.
+    pub is_stand_in: bool,
 }
 
 impl Options {
@@ -106,8 +105,7 @@ impl Options {
             seed: 20_250_101,
             save_recipe: None,
             keep_candidates: None,
-            vector_guards: true,
-            groups: true,
+            is_stand_in: false,
         }
     }
 

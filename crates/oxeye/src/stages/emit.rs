@@ -560,7 +560,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quie
         keeps_order: session.options.fp == FpPolicy::Strict,
         directives: session.awake.is_some(),
         quiet: quiet.to_vec(),
-        vector_bytes: session.options.vector_guards.then_some(session.host.vector_bytes),
+        vector_bytes: (!session.options.is_stand_in).then_some(session.host.vector_bytes),
         nests: nests.collect(),
     }
 }

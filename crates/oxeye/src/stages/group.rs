@@ -35,7 +35,7 @@ pub(super) fn group_nests(
     first_function: usize,
     end: Instant,
 ) -> Result<Vec<usize>, Error> {
-    let until = time_to_look(session, workpiece, end).filter(|_| session.options.groups);
+    let until = time_to_look(session, workpiece, end).filter(|_| !session.options.is_stand_in);
     let Some(until) = until else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for idx in first_function..workpiece.unit.functions.len() {

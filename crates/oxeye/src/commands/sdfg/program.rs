@@ -82,9 +82,7 @@ impl SdfgProgram {
             save_recipe: None,
             keep_candidates: None,
             // Tasklets are for the build that DaCe makes of them.
-            vector_guards: false,
-            // Nests have to be found again between their comments.
-            groups: false,
+            is_stand_in: true,
             ..options.clone()
         }
     }
