@@ -36,6 +36,16 @@ fn is_named(array: &Array, view: &View) -> bool {
 }
 
 impl Context<'_> {
+    /// Tests whether a nest gets to what is read beforehand.
+    fn test_reached(&mut self, reached: Option<&Expr>, before: &mut Before) {
+        let Some(reached) = reached else { return };
+        let condition = self.expr(reached).text;
+        let name = self.fresh("reached");
+        before.lines.push(format!("const int {name} = {condition};"));
+        before.conditions.push(name.clone());
+        self.reached = Some(name);
+    }
+
     /// Gives names to members that the nest uses. `original` is the text that runs if the conditions do not hold.
     pub(crate) fn enter_views(&mut self, nests: &[&Nest], original: Option<&str>) -> Before {
         let (program, binding) = (self.program, self.binding);
@@ -54,13 +64,7 @@ impl Context<'_> {
         let words: BTreeSet<String> = original.into_iter().flat_map(identifiers).map(str::to_owned).collect();
         let foreign: Vec<String> = words.difference(&self.taken).cloned().collect();
         self.taken.extend(foreign.iter().cloned());
-        if let Some(reached) = entry.and_then(|e| e.reached.as_ref()) {
-            let condition = self.expr(reached).text;
-            let name = self.fresh("reached");
-            before.lines.push(format!("const int {name} = {condition};"));
-            before.conditions.push(name.clone());
-            self.reached = Some(name);
-        }
+        self.test_reached(entry.and_then(|e| e.reached.as_ref()), &mut before);
         for id in symbols {
             let Some(symbol) = program.symbols.get(&id).filter(|s| !is_identifier(&s.name)) else { continue };
             if binding.row_extent(program, id).is_some() {

@@ -41,8 +41,6 @@ int main(void)
 //   view P1 "g*.m" "grid *g"
 //   view A0 "g*.u" "grid *g" loaded record 24 (0 3)
 //   view A1 "g*.dt" "grid *g"
-//   may_change P0 A0
-//   may_change P1 A0
 //   entry N0 reached(1 < P0 - 1 && 1 < P1 - 1) rows A0 (0 .. P0 - 1)(0 .. P1 - 1)
 //   dataflow { N0 }
 //   nest N0 in sweep span 269 .. 519 line 9 {
@@ -67,8 +65,6 @@ int main(void)
 //   view P3 "g.n" "grid g"
 //   view A0 "g.u" "grid g" loaded record 24 (0 3)
 //   view A1 "g.dt" "grid g"
-//   may_change P0 A0
-//   may_change P3 A0
 //   entry N0 reached(0 < P0) rows A0 (i .. i)(0 .. P0 - 1)
 //   entry N1 reached(1 < P3 - 1 && 1 < P0 - 1) rows A0 (0 .. P3 - 1)(0 .. P0 - 1)
 //   entry N2 reached(0 < P3 && 0 < P0) rows A0 (0 .. P3 - 1)(0 .. P0 - 1)
