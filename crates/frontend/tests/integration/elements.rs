@@ -147,6 +147,7 @@ void moved(block *b, int k, int n) { for (int i = 0; i < n; i++) { b[k].data[i] 
 void both(block *b, int k, int n) { for (int i = 0; i < n; i++) b[k].data[i] = b[i].x; }
 void ordered(block *b, int *order, int k, int n) { for (int i = 0; i < n; i++) { order[k] = i; b[order[k]].data[0] = i; } }
 void perhaps(block *b, double *y, int k, int n) { for (int i = 0; i < n; i++) if (y[i] > 0) y[i] = b[k].data[i]; }
+void aliased(block *b, int *order, int *p, int k, int n) { for (int i = 0; i < n; i++) { p[i] = i; b[order[k]].data[i] = 1; } }
 void passed(block b[], int k, int n) { for (int i = 0; i < n; i++) b[k].data[i] = 1; }
 "
     ));
