@@ -66,8 +66,14 @@ fn is_listed(nest: &NestReport) -> bool {
     nest.recipe.is_some() || (nest.unchanged != Some(Unchanged::TooShort) && nest.baseline_ms.is_some())
 }
 
+/// Whether loops that do the same work are rewritten instead.
+fn is_covered(nest: &NestReport) -> bool {
+    nest.unchanged == Some(Unchanged::Overlapped)
+}
+
 fn nests(report: &Report, view: View) -> String {
-    let listed: Vec<&NestReport> = report.nests.iter().filter(|nest| is_listed(nest)).collect();
+    let is_row = |nest: &&NestReport| is_listed(nest) && (view.verbose || !is_covered(nest));
+    let listed: Vec<&NestReport> = report.nests.iter().filter(is_row).collect();
     let has_shares = listed.iter().any(|nest| nest.share.is_some());
     let has_donors = view.width >= WITH_DONORS && listed.iter().any(|nest| nest.learnt_from().is_some());
     let has_bounds = view.width >= if has_donors { WITH_BOTH } else { WIDE };
@@ -414,6 +420,7 @@ fn left(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -> Option<Stri
         nest.roof_fraction.is_some_and(|fraction| fraction < FAR_FROM_ROOF)
             && nest.share.is_none_or(|share| share >= WORTH_A_SEARCH)
             && is_listed(nest)
+            && !is_covered(nest)
     };
     let far: Vec<&NestReport> = report.nests.iter().filter(is_far).collect();
     let Some(first) = far.first().filter(|_| report.search.is_none()) else { return String::new() };

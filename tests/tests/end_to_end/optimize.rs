@@ -359,7 +359,8 @@ fn a_program_gets_its_arguments_and_input_and_is_told_where_its_time_goes() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report = json(&ran);
     assert_eq!(report["program"]["verified"], true);
-    assert_eq!(report["nests"].as_array().expect("nests").len(), 2);
+    let single = |nest: &&Value| nest["last_line"].is_null();
+    assert_eq!(report["nests"].as_array().expect("nests").iter().filter(single).count(), 2, "{report:#}");
     let coverage = &report["coverage"];
     assert!(coverage["samples"].as_u64() >= Some(20), "{coverage:#}");
     let hottest = &coverage["loops"][0];

@@ -252,7 +252,10 @@ fn one_thread_does_what_is_not_divided() {
 #[test]
 fn they_are_tuned() {
     // Long enough for samples in every nest, also where threads wait for each other most of the time.
-    let source = PROGRAM.replace("#define N 40", "#define N 900").replace("inside(n, 3)", "inside(n, 30)");
+    let source = PROGRAM
+        .replace("#define N 40", "#define N 900")
+        .replace("inside(n, 3)", "inside(n, 200)")
+        .replace("k < 3", "k < 30");
     let playground = Playground::with("prog.c", &source);
     let ran = playground
         .run("optimize prog.c --quick -o out.c --json r.json --budget 60s --threads 2 -- gcc -O1 -fopenmp");

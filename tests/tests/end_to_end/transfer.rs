@@ -72,6 +72,13 @@ int main(void)
 const SIMILAR: &str = r#"#include <stdio.h>
 #define N 320
 static double A[N][N], B[N][N], C[N][N];
+static void multiply(void)
+{
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            for (int k = 0; k < N; k++)
+                C[i][j] += 2.5 * A[k][i] * B[k][j];
+}
 int main(void)
 {
     for (int i = 0; i < N; i++)
@@ -79,10 +86,7 @@ int main(void)
             A[i][j] = (i * 3 + j) % 17;
             B[i][j] = (i + j * 5) % 13;
         }
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++)
-            for (int k = 0; k < N; k++)
-                C[i][j] += 2.5 * A[k][i] * B[k][j];
+    multiply();
     printf("%.9e\n", C[7][9]);
     return 0;
 }

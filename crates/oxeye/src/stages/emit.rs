@@ -391,14 +391,17 @@ impl Emitted {
         }
         for (outer, _) in self.workpiece.by_weight() {
             let nests = &self.workpiece.nests;
-            let line = self.workpiece.unit.included.line(nests[outer].place.span.line).to_string();
+            let lines = nests[outer].place.lines(&self.workpiece.unit);
             let mut inside = nests[outer].place.inside.clone();
             inside.retain(|idx| nests[*idx].winner.is_some());
             if nests[outer].winner.is_none() || inside.is_empty() {
                 continue;
             }
             if self.gain(outer) >= inside.iter().map(|idx| self.gain(*idx)).sum() {
-                let by = format!("the loop at line {line}, which does its work, gains more");
+                let by = match lines.last {
+                    Some(_) => format!("the loops in lines {lines}, which do its work, gain more"),
+                    None => format!("the loop at line {lines}, which does its work, gains more"),
+                };
                 inside.into_iter().for_each(|idx| self.drop_winner(idx, &Trouble::Overlapping(by.clone())));
             } else {
                 let by = "the loops that do its work gain more by themselves";
