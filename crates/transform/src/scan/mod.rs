@@ -142,9 +142,6 @@ impl Generator<'_> {
             Var::Loop(l) => statement.map.get(&l).cloned(),
             Var::Sym(_) => None,
         });
-        if matches!(node, Node::Stmt(_)) {
-            return guarded(&gist(&statement.domain, context), vec![node], Vec::new());
-        }
         let rows = [context, &statement.domain].concat();
         let nodes = Known { rows: &rows, conditions: &self.conditions }.decided(vec![node]);
         if nodes.is_empty() {

@@ -4,17 +4,24 @@ use super::rewrite::rename_array;
 use super::storage::{Use, difference, infeasible, pairs};
 use crate::schedule::{Private, Schedule, Tree, packed_contraction_of};
 use oxeye_ir::{ArrayId, Execution, LoopId};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Gives a private scalar a name of its own in each of neighbouring loops that share none of its elements, such as the
-/// pieces of a loop that was cut: one name for all of them would need an element for every iteration.
+/// pieces of a loop that was cut, and in the pieces of loops inside these: one name for all of them would need an element for every
+/// iteration.
 pub(super) fn separate(schedule: &mut Schedule) {
-    for private in schedule.privates.clone() {
+    let mut waiting: VecDeque<Private> = schedule.privates.iter().cloned().collect();
+    while let Some(private) = waiting.pop_front() {
         let groups = groups(schedule, private.array);
+        if groups.len() > 1 {
+            waiting.push_back(private.clone());
+        }
         for (first, group) in groups.into_iter().skip(1) {
             let array = schedule.program.array(private.array).clone();
             let own = Arc::make_mut(&mut schedule.program).add_array(array);
             schedule.privates.push(Private { array: own, ..private.clone() });
+            waiting.push_back(Private { array: own, ..private.clone() });
             for s in group {
                 let statement = &mut schedule.statements[s];
                 rename_array(Arc::make_mut(&mut statement.node), private.array, own);

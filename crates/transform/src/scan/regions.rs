@@ -1,11 +1,12 @@
 //! Conditions inside statements that stay in one piece, where the loops around them decide them.
 //!
-//! After index-set splitting the bounds of a loop say whether `y < w || y >= n - w` holds; conditions that an innermost
-//! loop does not change are tested before it (loop unswitching, Allen and Cocke, 1971).
+//! After index-set splitting the bounds of a loop say whether `y < w || y >= n - w` holds, which value of a selection is meant,
+//! and what a remainder is; conditions that an innermost loop does not change are tested before it (loop unswitching, Allen and
+//! Cocke, 1971).
 
 use crate::schedule::space::{implies, is_empty};
 use oxeye_analysis::{affine_condition, negated_condition};
-use oxeye_ir::{BinaryOp, Constraint, Expr, LoopId, Node, UnaryOp, Var};
+use oxeye_ir::{Affine, BinaryOp, Constraint, Expr, LoopId, Node, Stmt, UnaryOp, Var};
 
 /// Most conditions that are tested before one loop: it is written once for each way they can turn out.
 pub(super) const MOST_UNSWITCHED: usize = 3;
@@ -59,7 +60,10 @@ impl Known<'_> {
         let mut found = Vec::new();
         for node in nodes {
             match node {
-                Node::Stmt(_) => found.push(node),
+                Node::Stmt(mut s) => {
+                    self.simplify(&mut s);
+                    found.push(Node::Stmt(s));
+                }
                 Node::Loop(mut l) => {
                     let was_empty = l.body.is_empty();
                     l.body = self.decided(l.body);
@@ -80,6 +84,59 @@ impl Known<'_> {
             }
         }
         found
+    }
+
+    /// Replaces selections, minima, maxima and remainders of integers by what they are known to be.
+    fn simplify(self, s: &mut Stmt) {
+        let simpler = |e: &mut Expr| {
+            if let Some(value) = self.value(e) {
+                *e = value;
+            }
+        };
+        s.target.indices.iter_mut().chain([&mut s.value]).for_each(|e| e.rewrite(&mut |e| simpler(e)));
+    }
+
+    /// The integer expression that another is known to be, whose operands are as simple as they can be.
+    fn value(self, e: &Expr) -> Option<Expr> {
+        let holds = |left: &Affine, right: &Affine| implies(self.rows, &Constraint::ge(left.clone(), right.clone()));
+        match e {
+            Expr::Select { condition, then, otherwise } if is_integer(then) && is_integer(otherwise) => {
+                self.truth(condition).map(|holds| Expr::clone(if holds { then } else { otherwise }))
+            }
+            Expr::Binary(op, l, r) => {
+                let (left, right) = (l.as_affine()?, r.as_affine()?);
+                match op {
+                    BinaryOp::Min | BinaryOp::Max if holds(left, right) == holds(right, left) => None,
+                    BinaryOp::Min => Some(if holds(left, right) { r } else { l }.as_ref().clone()),
+                    BinaryOp::Max => Some(if holds(left, right) { l } else { r }.as_ref().clone()),
+                    BinaryOp::Rem => {
+                        let rests = (0..MOST_TURNS).map(|turns| left.clone().add_scaled(right, -turns));
+                        let is_rest = |rest: &Affine| {
+                            holds(rest, &0.into()) && holds(&right.clone().offset(-1), rest)
+                        };
+                        rests.into_iter().find(is_rest).map(Expr::Affine)
+                    }
+                    BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
+                        Some(Expr::binary(*op, l.as_ref().clone(), r.as_ref().clone())).filter(|made| made != e)
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How often a divisor is taken off to find a remainder: `(x - 1 + n) % n` is `x - 1`.
+const MOST_TURNS: i64 = 3;
+
+/// Whether an expression is made of integers that are known exactly, so that it can stand for a selection of which it is one value.
+fn is_integer(e: &Expr) -> bool {
+    match e {
+        Expr::Affine(_) => true,
+        Expr::Select { then, otherwise, .. } => is_integer(then) && is_integer(otherwise),
+        Expr::Binary(BinaryOp::Min | BinaryOp::Max | BinaryOp::Rem, l, r) => is_integer(l) && is_integer(r),
+        _ => false,
     }
 }
 
@@ -130,25 +187,57 @@ pub(super) fn negation(condition: Expr) -> Expr {
     Expr::Unary(UnaryOp::Not, Box::new(condition))
 }
 
-/// The constraints on the iterator of a loop in conditions of these nodes, wherever they stand.
-pub(crate) fn conditions_on(nodes: &[Node], id: LoopId) -> Vec<Constraint> {
+/// The constraints on the iterator of a loop that decide conditions, selections, minima, maxima and remainders of these nodes,
+/// wherever they stand, where others hold.
+pub(crate) fn conditions_on(nodes: &[Node], id: LoopId, known: &[Constraint]) -> Vec<Constraint> {
     let mut found = Vec::new();
     for node in nodes {
-        if let Node::If { condition, .. } = node {
-            let rows = comparisons(condition).unwrap_or_default();
-            found.extend(rows.into_iter().filter(|row| row.expr.uses(Var::Loop(id))));
+        let mut decided = |e: &Expr| found.extend(decided_by(e, known));
+        match node {
+            Node::If { condition, .. } => {
+                decided(condition);
+                found.extend(comparisons(condition).unwrap_or_default());
+            }
+            Node::Stmt(s) => s.target.indices.iter().chain([&s.value]).for_each(decided),
+            Node::Loop(_) => {}
         }
         for body in node.bodies() {
-            found.extend(conditions_on(body, id));
+            found.extend(conditions_on(body, id, known));
         }
     }
+    found.retain(|row| row.expr.uses(Var::Loop(id)));
+    found
+}
+
+/// The constraints that decide which of its values an expression has.
+fn decided_by(e: &Expr, known: &[Constraint]) -> Vec<Constraint> {
+    let mut found = Vec::new();
+    let at_least = |left: &Affine, right: Affine| Constraint::ge(left.clone(), right);
+    let turns_seldom = |left: &Affine, right: &Affine| {
+        implies(known, &at_least(left, 0.into()))
+            && implies(known, &Constraint::lt(left.clone(), right.scaled(MOST_TURNS)))
+    };
+    e.visit(&mut |e| match e {
+        Expr::Select { condition, then, otherwise } if is_integer(then) && is_integer(otherwise) => {
+            found.extend(comparisons(condition).unwrap_or_default());
+        }
+        Expr::Binary(op, l, r) => {
+            let (Some(left), Some(right)) = (l.as_affine(), r.as_affine()) else { return };
+            match op {
+                BinaryOp::Min | BinaryOp::Max => found.push(at_least(left, right.clone())),
+                BinaryOp::Rem if turns_seldom(left, right) => found.extend((1..MOST_TURNS).map(|turns| at_least(left, right.scaled(turns)))),
+                _ => {}
+            }
+        }
+        _ => {}
+    });
     found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oxeye_ir::{Affine, SymId};
+    use oxeye_ir::SymId;
 
     const I: LoopId = LoopId(0);
     const N: SymId = SymId(0);
@@ -189,6 +278,6 @@ mod tests {
         let node = || Node::If { condition: near_the_edge(), then: Vec::new(), otherwise: Vec::new() };
         assert_eq!(invariant_condition(&[node()], &[I]), Some(near_the_edge()));
         assert_eq!(invariant_condition(&[node()], &[LoopId(1)]), None);
-        assert_eq!(conditions_on(&[node()], I).len(), 2);
+        assert_eq!(conditions_on(&[node()], I, &[]).len(), 2);
     }
 }

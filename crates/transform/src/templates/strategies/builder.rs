@@ -13,7 +13,7 @@ use crate::steps::{self, perfect_chain};
 use crate::steps::{Interchange, PackedContraction, Parallelize, Tile, Vectorize};
 use crate::templates::machine::Machine;
 use crate::templates::template::{BlockShape, Shares};
-use oxeye_ir::{Execution, LoopId, WorkSharing};
+use oxeye_ir::{Constraint, Execution, LoopId, Relation, WorkSharing};
 
 /// Iterations of an innermost loop that a thread takes at a time.
 const CHUNK: i64 = 512;
@@ -89,7 +89,11 @@ impl Builder {
     /// Work sharing: runs outermost independent loops on several threads; false if there are none.
     pub(crate) fn share_outer_loops(&mut self, shares: Shares) -> bool {
         let mut any = contains_packed_contraction(&self.schedule.roots);
-        for id in top_loops(&self.schedule.roots) {
+        let top = top_loops(&self.schedule.roots);
+        // The borders of a loop that was cut are not worth a team beside what is between them.
+        let (short, long): (Vec<LoopId>, Vec<LoopId>) =
+            top.into_iter().partition(|id| is_short(&self.schedule, *id));
+        for id in if long.is_empty() { short } else { long } {
             any |= self.parallelize(id, 0, shares);
         }
         any
@@ -243,6 +247,23 @@ impl Builder {
             }
         }
     }
+}
+
+/// Fewer iterations are not shared beside other loops.
+const FEW: i64 = 8;
+
+/// Whether a loop has few iterations, wherever it starts.
+fn is_short(schedule: &Schedule, id: LoopId) -> bool {
+    let leaf = schedule.loop_node(id).and_then(|l| all_leaves(&l.body).first().copied());
+    let domain = leaf.map_or(&[][..], |s| schedule.statements[s].domain.as_slice());
+    let bounds = |sign: i64| {
+        let is_bound = move |row: &&Constraint| {
+            row.expr.coefficient(id) == sign && row.relation == Relation::NonNegative
+        };
+        domain.iter().filter(is_bound).map(|row| row.expr.clone())
+    };
+    // `i - low ≥ 0` and `high - i ≥ 0` add up to `high - low`.
+    bounds(1).any(|low| bounds(-1).any(|high| (low.clone() + high).as_constant().is_some_and(|last| last + 1 < FEW)))
 }
 
 /// The schedule for concurrent work whose parts differ.

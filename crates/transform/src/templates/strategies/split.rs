@@ -3,7 +3,8 @@
 //! In `for k for i for j: d[i][j] = min(d[i][j], d[i][k] + d[k][j])` only the iterations `i = k` and `j = k` prevent
 //! concurrency. Index-set splitting (Griebl, Feautrier and Lengauer, 2000) separates them.
 //! Boundaries and absorbing layers are conditions such as `y < w || y >= n - w`: cut at `w` and `n - w`, the loop over the
-//! interior has none.
+//! interior has none. Windows that reach beyond the border are conditions (`y + dy >= 0`), selections (`y + dy < 0 ? 0 : y + dy`)
+//! and remainders (`(y + dy + n) % n`) of an iterator and a short loop inside.
 
 use super::builder::Builder;
 use super::tree::{innermost_loops, next_sibling, top_loops};
@@ -12,8 +13,8 @@ use crate::schedule::space::implies;
 use crate::schedule::{Schedule, all_leaves};
 use crate::steps::IndexSetSplit;
 use crate::templates::unfit::Unfit;
-use oxeye_ir::{Affine, LoopId, Relation, Var};
-use std::collections::BTreeSet;
+use oxeye_ir::{Affine, Constraint, LoopId, Relation, Var};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most pieces that are worth their code.
 const MOST_PIECES: usize = 16;
@@ -37,9 +38,17 @@ const MOST_CUTS: usize = 4;
 /// Most statements after cutting at conditions.
 const MOST_STATEMENTS: usize = 48;
 
-/// The recipe under construction with innermost loops cut where conditions inside them change, if there are any.
+/// The recipe under construction with loops cut where windows inside them begin to lie wholly inside, and innermost loops where
+/// conditions inside them change, if there are any.
 pub(crate) fn at_conditions(mut builder: Builder) -> Result<Builder, Unfit> {
+    for top in top_loops(&builder.schedule.roots) {
+        at_borders(&mut builder, top);
+    }
+    let has_borders = !builder.steps.is_empty();
     for id in innermost_loops(&builder.schedule.roots) {
+        if has_borders && is_window(&builder.schedule, id) {
+            continue;
+        }
         let points = changes(&builder.schedule, id);
         if points.len() > MOST_CUTS {
             continue;
@@ -64,6 +73,128 @@ pub(crate) fn at_conditions(mut builder: Builder) -> Result<Builder, Unfit> {
     Ok(builder)
 }
 
+/// Most iterations of a loop over a window.
+const LARGEST_WINDOW: i64 = 32;
+
+/// Cuts a loop where windows inside begin to lie wholly inside, and so those in the longest piece. A cut that is not possible leaves
+/// the loop in one piece there.
+fn at_borders(builder: &mut Builder, id: LoopId) {
+    let mut pieces = vec![id];
+    let (mut low, high) = range(&builder.schedule, id);
+    let mut lengths = Vec::new();
+    if !is_window(&builder.schedule, id) {
+        let points = borders(&builder.schedule, id);
+        for point in points.into_iter().take(MOST_CUTS) {
+            let last = pieces[pieces.len() - 1];
+            if builder.step(IndexSetSplit { at: last, point: point.clone() }).is_err() {
+                continue;
+            }
+            let Some(next) = next_sibling(&builder.schedule.roots, last) else { break };
+            pieces.push(next);
+            lengths.push(between(low.as_ref(), Some(&point)));
+            low = Some(point);
+        }
+    }
+    lengths.push(between(low.as_ref(), high.as_ref()));
+    let longest = (0..pieces.len()).rev().max_by_key(|k| lengths[*k]).unwrap_or(0);
+    let inner = builder.schedule.loop_node(pieces[longest]).map_or(Vec::new(), |piece| top_loops(&piece.body));
+    inner.into_iter().for_each(|inner| at_borders(builder, inner));
+}
+
+/// The first iteration of a loop and the one behind the last, where they are numbers.
+fn range(schedule: &Schedule, id: LoopId) -> (Option<Affine>, Option<Affine>) {
+    let first = schedule.loop_node(id).and_then(|l| all_leaves(&l.body).first().copied());
+    let Some(s) = first else { return (None, None) };
+    let [low, high] = constant_bounds(&schedule.statements[s].domain, id);
+    (low.map(Affine::from), high.map(|high| Affine::from(high + 1)))
+}
+
+/// How many iterations there are, as far as numbers tell: many between a number and a symbol, few from a symbol to the end of a
+/// loop.
+fn between(low: Option<&Affine>, high: Option<&Affine>) -> i64 {
+    match (low, high) {
+        (Some(low), Some(high)) => (high.clone() - low.clone()).as_constant().unwrap_or(i64::MAX),
+        (Some(low), None) if low.as_constant().is_none() => 0,
+        _ => i64::MAX,
+    }
+}
+
+/// The iterations of a loop from which on what windows inside it reach is decided for all of a window: all of it is inside of the
+/// array, or all outside. As expressions of symbols and outer iterators; numbers first.
+fn borders(schedule: &Schedule, id: LoopId) -> Vec<Affine> {
+    let Some(loop_node) = schedule.loop_node(id) else { return Vec::new() };
+    let paths = schedule.paths();
+    let mut points = Vec::new();
+    for s in all_leaves(&loop_node.body) {
+        let statement = &schedule.statements[s];
+        let known = &statement.domain;
+        let inner = || paths[s].iter().skip_while(|l| **l != id).skip(1);
+        let windows: BTreeMap<LoopId, (i64, i64)> =
+            inner().filter_map(|l| Some((*l, constant_range(known, *l)?))).collect();
+        let mut node = (*statement.node).clone();
+        substitute(&mut node, &|v| match v {
+            Var::Loop(l) => statement.map.get(&l).cloned(),
+            Var::Sym(_) => None,
+        });
+        let rows = conditions_on(&[node], id, known).into_iter().chain(known.iter().cloned());
+        for row in rows.filter(|row| row.relation == Relation::NonNegative) {
+            let c = row.expr.coefficient(id);
+            let reaches = |least: bool| {
+                row.expr.substitute(&|v| match v {
+                    Var::Loop(l) => windows.get(&l).map(|(low, high)| {
+                        Affine::from(if (row.expr.coefficient(l) > 0) == least { *low } else { *high })
+                    }),
+                    Var::Sym(_) => None,
+                })
+            };
+            let (least, most) = (reaches(true), reaches(false));
+            if c.abs() != 1 || least == most || inner().any(|l| least.uses(*l)) {
+                continue;
+            }
+            // It holds for the whole window where its least is not negative, for none of it where its greatest is.
+            let first = |from: Affine| match from.add_scaled(&Affine::var(id), -c) {
+                rest if c > 0 => -rest,
+                rest => rest.offset(1),
+            };
+            for point in [first(least), first(most)] {
+                let before = Constraint::lt(Affine::var(id), point.clone());
+                let behind = Constraint::ge(Affine::var(id), point.clone());
+                if !points.contains(&point) && !implies(known, &before) && !implies(known, &behind) {
+                    points.push(point);
+                }
+            }
+        }
+    }
+    points.sort_by_key(|point: &Affine| (point.terms().next().is_some(), point.constant_part()));
+    points
+}
+
+/// Whether a loop is so short that it goes over a window.
+fn is_window(schedule: &Schedule, id: LoopId) -> bool {
+    let first = schedule.loop_node(id).and_then(|l| all_leaves(&l.body).first().copied());
+    first.is_some_and(|s| {
+        constant_range(&schedule.statements[s].domain, id)
+            .is_some_and(|(low, high)| high - low < LARGEST_WINDOW)
+    })
+}
+
+/// The least and the greatest value of an iterator between numbers.
+fn constant_range(domain: &[Constraint], id: LoopId) -> Option<(i64, i64)> {
+    let [low, high] = constant_bounds(domain, id);
+    low.zip(high)
+}
+
+/// The least and the greatest value of an iterator, each where it is a number.
+fn constant_bounds(domain: &[Constraint], id: LoopId) -> [Option<i64>; 2] {
+    let bounds = |sign: i64| {
+        domain.iter().filter_map(move |row| {
+            let rest = row.expr.clone().add_scaled(&Affine::var(id), -sign).as_constant()?;
+            (row.relation == Relation::NonNegative).then_some(-sign * rest)
+        })
+    };
+    [bounds(1).max(), bounds(-1).min()]
+}
+
 /// The iterations of an innermost loop from which on a condition in it has another outcome, as expressions of symbols and
 /// outer iterators; numbers first.
 fn changes(schedule: &Schedule, id: LoopId) -> Vec<Affine> {
@@ -78,7 +209,7 @@ fn changes(schedule: &Schedule, id: LoopId) -> Vec<Affine> {
             Var::Sym(_) => None,
         });
         let known = &statement.domain;
-        rows.extend(conditions_on(&[node], id).into_iter().filter(|row| !implies(known, row)));
+        rows.extend(conditions_on(&[node], id, known).into_iter().filter(|row| !implies(known, row)));
         // Constraints of some statements only are conditions, too.
         let others = || leaves.iter().map(|other| &schedule.statements[*other].domain);
         rows.extend(known.iter().filter(|row| !others().all(|other| implies(other, row))).cloned());
