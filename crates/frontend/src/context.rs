@@ -5,6 +5,7 @@ use crate::directives::Directives;
 use crate::pointers::Pointers;
 use crate::preprocess::Preprocessed;
 use crate::scan::Scan;
+use crate::unseen::Unseen;
 use std::collections::HashSet;
 
 /// Facts collected before any nest of a function is lowered.
@@ -25,6 +26,7 @@ pub(crate) struct Context<'a> {
     pub(crate) keeps_order: bool,
     /// First bytes of the loops that are control around nests.
     pub(crate) opened: &'a [usize],
+    pub(crate) unseen: &'a Unseen<'a>,
     /// Whether the compiler takes it that objects of different types do not overlap.
     pub(crate) has_strict_aliasing: bool,
 }

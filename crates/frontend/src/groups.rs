@@ -5,8 +5,11 @@
 
 use crate::ast::{File, Function, Range, Stmt, StmtKind, VarId};
 use crate::directives::Directives;
-use crate::lexer::{Token, TokenKind, tokens};
+use crate::layout::Layout;
+use crate::lexer::{Token, TokenKind, is_typeof, tokens};
 use crate::places::Places;
+use crate::preprocess::Preprocessed;
+use crate::unseen::Unseen;
 use oxeye_ir::Span;
 use std::collections::{BTreeSet, HashSet};
 
@@ -33,8 +36,9 @@ pub(crate) fn join(
     file: &mut File,
     (function, group): (&str, Span),
     places: &mut Places<'_>,
-    (directives, text, left_out): (&Directives, &str, Option<&HashSet<&str>>),
+    (directives, preprocessed, layout): (&Directives, &Preprocessed, &Layout<'_>),
 ) -> bool {
+    let text = &preprocessed.text;
     let place = |s: &Stmt| places.of_loop(s.range, directives.above(text, s.range.start));
     let is_first = |s: &Stmt| place(s).is_some_and(|span| span.start == group.start && span.end < group.end);
     let is_last = |s: &Stmt| place(s).is_some_and(|span| span.start > group.start && span.end == group.end);
@@ -43,7 +47,8 @@ pub(crate) fn join(
         return false;
     };
     let own = Declared::of(file, position, &found, text);
-    if own.is_needed_behind(&file.functions[position], directives, left_out) {
+    let unseen = Unseen::of(layout, preprocessed, file.functions[position].range, false);
+    if own.is_needed_behind(&file.functions[position], (directives, text), unseen.words().as_ref()) {
         return false;
     }
     let Members { first, last } = found;
@@ -83,7 +88,7 @@ struct Declared<'a> {
     members: &'a Members,
     variables: BTreeSet<VarId>,
     names: BTreeSet<&'a str>,
-    /// Whether there are types or enumerations among it.
+    /// Whether there are types, enumerations, or functions and variables of other places among it.
     has_types: bool,
 }
 
@@ -99,7 +104,7 @@ impl<'a> Declared<'a> {
         });
         let names = variables.iter().map(|var| file.var(*var).name.as_str()).collect();
         let Range { start, end } = members.whole();
-        let has_types = declares_types(text.get(start..end).unwrap_or_default());
+        let has_types = declares_others(text.get(start..end).unwrap_or_default());
         Self { members, variables, names, has_types }
     }
 
@@ -107,7 +112,7 @@ impl<'a> Declared<'a> {
     fn is_needed_behind(
         &self,
         function: &Function,
-        directives: &Directives,
+        (directives, text): (&Directives, &str),
         left_out: Option<&HashSet<&str>>,
     ) -> bool {
         let mut is_needed = self.has_types;
@@ -117,21 +122,24 @@ impl<'a> Declared<'a> {
             is_needed |= is_behind && e.as_var().is_some_and(|var| self.variables.contains(&var));
         });
         let is_own = |t: &Token<'_>| self.names.contains(t.text);
+        let words = tokens(text.get(behind.start..behind.end).unwrap_or_default());
+        let has_typeof = words.iter().any(|t| is_typeof(t.text));
         is_needed
+            || (has_typeof && words.iter().any(is_own))
             || directives.inside(behind).iter().any(|pragma| tokens(&pragma.text).iter().any(is_own))
             || left_out.is_none_or(|words| self.names.iter().any(|name| words.contains(name)))
     }
 }
 
-/// Whether a text declares types or enumerators outside of all braces.
-fn declares_types(text: &str) -> bool {
+/// Whether a text declares types, enumerators, functions, or variables of other places outside of all braces.
+fn declares_others(text: &str) -> bool {
     let all = tokens(text);
     let mut depth = 0usize;
     for (at, token) in all.iter().enumerate() {
         match token.text {
-            "{" => depth += 1,
-            "}" => depth = depth.saturating_sub(1),
-            "typedef" if depth == 0 => return true,
+            "{" | "(" => depth += 1,
+            "}" | ")" => depth = depth.saturating_sub(1),
+            "typedef" | "extern" if depth == 0 => return true,
             "enum" | "struct" | "union" if depth == 0 => {
                 let next = all[at + 1..].iter().take(2);
                 if next.take_while(|t| t.kind == TokenKind::Word || t.is("{")).any(|t| t.is("{")) {
@@ -140,8 +148,22 @@ fn declares_types(text: &str) -> bool {
             }
             _ => {}
         }
+        let starts = at == 0 || [";", "{", "}"].iter().any(|end| all[at - 1].is(end));
+        if depth == 0 && starts && is_prototype(&all[at..]) {
+            return true;
+        }
     }
     false
+}
+
+/// Whether tokens begin with `type name(`.
+fn is_prototype(all: &[Token<'_>]) -> bool {
+    const STATEMENTS: [&str; 8] = ["if", "else", "for", "while", "do", "switch", "return", "sizeof"];
+    let end = all.iter().position(|t| !(t.kind == TokenKind::Word || t.is("*"))).unwrap_or(all.len());
+    let words = all[..end].iter().filter(|t| t.kind == TokenKind::Word).map(|t| t.text);
+    all.get(end).is_some_and(|t| t.is("("))
+        && words.clone().count() > 1
+        && !words.into_iter().any(|word| STATEMENTS.contains(&word))
 }
 
 fn put_together(s: &mut Stmt, members: &Members) {

@@ -1,7 +1,7 @@
 //! Places of loops and function bodies in the user's own text, before preprocessing.
 
 use crate::directives::{self, Directive};
-use crate::lexer::{DirectiveLine, Token, TokenKind, tokens_and_directives};
+use crate::lexer::{DirectiveLine, Token, TokenKind, tokens, tokens_and_directives};
 use oxeye_ir::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -46,8 +46,41 @@ pub(crate) struct Layout<'a> {
     pub(crate) loops: Vec<LoopPlace>,
     pub(crate) directives: Vec<DirectiveLine<'a>>,
     pub(crate) blocks: Vec<Block>,
-    /// The words of the parts that the preprocessor skipped; `None` if it is not known which these are.
-    left_out: Option<HashSet<&'a str>>,
+    /// The parts that the preprocessor skipped; `None` if it is not known which these are.
+    left_out: Option<Vec<LeftOut<'a>>>,
+}
+
+/// A part of a text that other builds have.
+#[derive(Debug)]
+struct LeftOut<'a> {
+    range: std::ops::Range<usize>,
+    tokens: Vec<Token<'a>>,
+    /// The words of the macros that it defines.
+    macros: HashSet<&'a str>,
+}
+
+impl<'a> LeftOut<'a> {
+    fn of(range: std::ops::Range<usize>, all: &[Token<'a>], directives: &[DirectiveLine<'a>]) -> Self {
+        let own = directives.iter().filter(|d| range.contains(&d.start) && d.name() == "define");
+        let macros = own.flat_map(|d| tokens(d.text.trim_start_matches('#'))).map(|t| t.text).collect();
+        let tokens = all.iter().filter(|t| range.contains(&t.start)).copied().collect();
+        Self { range, tokens, macros }
+    }
+
+    /// Whether it may read a variable of this name before it sets or declares it.
+    fn reads(&self, name: &str) -> bool {
+        let first = self.tokens.iter().position(|t| t.is(name));
+        let is_set = |at: usize| {
+            let next = |n: usize| self.tokens.get(at + n);
+            next(1).is_some_and(|t| t.is("=")) && !next(2).is_some_and(|t| t.is("="))
+        };
+        let is_declared = |at: usize| {
+            let before = at.checked_sub(1).map(|before| &self.tokens[before]);
+            before
+                .is_some_and(|t| t.kind == TokenKind::Word && !["return", "else", "sizeof"].contains(&t.text))
+        };
+        self.macros.contains(name) || first.is_some_and(|at| !is_set(at) && !is_declared(at))
+    }
 }
 
 const MAX_DEPTH: usize = 200;
@@ -104,8 +137,10 @@ impl<'a> Layout<'a> {
         let (mut tokens, directives) = tokens_and_directives(text);
         let skipped = survey.skipped(&directives, text.len());
         let is_skipped = |t: &Token<'_>| skipped.iter().any(|range| range.contains(&t.start));
-        let words = || tokens.iter().filter(|t| t.kind == TokenKind::Word && is_skipped(t)).map(|t| t.text);
-        let left_out = survey.taken.as_ref().map(|_| words().collect());
+        let left_out = survey.taken.as_ref().map(|_| {
+            let parts = skipped.iter().cloned();
+            parts.map(|range| LeftOut::of(range, &tokens, &directives)).collect()
+        });
         tokens.retain(|t| !is_skipped(t));
         let brackets = Brackets::of(&tokens);
         let statements = Statements { tokens: &tokens, brackets: &brackets, survey };
@@ -181,8 +216,70 @@ impl<'a> Layout<'a> {
     }
 
     /// The words of the parts that other builds may have; `None` if they are not known.
-    pub(crate) fn left_out(&self) -> Option<&HashSet<&'a str>> {
-        self.left_out.as_ref()
+    pub(crate) fn left_out(&self) -> Option<HashSet<&'a str>> {
+        let words = |part: &LeftOut<'a>| {
+            let own = part.tokens.iter().filter(|t| t.kind == TokenKind::Word).map(|t| t.text);
+            own.chain(part.macros.iter().copied()).collect::<Vec<_>>()
+        };
+        Some(self.left_out.as_ref()?.iter().flat_map(words).collect())
+    }
+
+    /// Whether another build may read a variable of this name in the function around a part of it.
+    pub(crate) fn may_be_read_around(&self, span: Span, name: &str) -> bool {
+        let is_around = |block: &&Block| block.whole.start <= span.start && span.end <= block.whole.end;
+        let Some(Block { whole, .. }) = self.blocks.iter().find(is_around) else { return false };
+        let is_near = |part: &LeftOut<'_>| {
+            let at = part.range.start;
+            (whole.start..whole.end).contains(&at) && !(span.start..span.end).contains(&at)
+        };
+        let mut parts = self.left_out.iter().flatten();
+        parts.any(|part| if is_near(part) { part.reads(name) } else { part.macros.contains(name) })
+    }
+
+    /// The words of the function at a line that are not in what the preprocessor made of it as often: macros drop arguments, and
+    /// what stands there may be used in other builds.
+    pub(crate) fn dropped(&self, line: u32, preprocessed: &str) -> HashSet<&'a str> {
+        let mut before = self.blocks.iter().rev();
+        let Some(Block { whole, .. }) = before.find(|block| block.whole.line <= line) else {
+            return HashSet::new();
+        };
+        let is_left_out = |t: &Token<'_>| {
+            let mut parts = self.left_out.iter().flatten();
+            parts.any(|part| part.range.contains(&(whole.start + t.start)))
+        };
+        let mut more: HashMap<&str, i32> = HashMap::new();
+        for token in tokens(&self.text[whole.start..whole.end]).into_iter().filter(|t| !is_left_out(t)) {
+            *more.entry(token.text).or_default() += 1;
+        }
+        for token in tokens(preprocessed) {
+            if let Some(n) = more.get_mut(token.text) {
+                *n -= 1;
+            }
+        }
+        more.into_iter().filter(|(_, n)| *n > 0).map(|(word, _)| word).collect()
+    }
+
+    /// Whether a macro that the text behind a span knows is defined, or no longer defined, inside.
+    fn defines_for_others(&self, span: Span) -> bool {
+        let inside = self.directives.iter().filter(|d| (span.start..span.end).contains(&d.start));
+        let names = inside.filter(|d| ["define", "undef"].contains(&d.name())).filter_map(|d| {
+            let words = d.text.trim_start_matches('#').trim_start().strip_prefix(d.name())?;
+            tokens(words).first().map(|t| t.text)
+        });
+        let behind = &self.text[span.end..];
+        names.into_iter().any(|name| {
+            let (tokens, directives) = tokens_and_directives(behind);
+            let has_it = |text: &str| tokens_and_directives(text).0.iter().any(|t| t.is(name));
+            let in_directive =
+                |d: &DirectiveLine<'_>| d.name() != "undef" && has_it(d.text.trim_start_matches('#'));
+            tokens.iter().any(|t| t.is(name)) || directives.iter().any(in_directive)
+        })
+    }
+
+    /// Whether a file is included inside a span.
+    pub(crate) fn has_include(&self, span: Span) -> bool {
+        let mut inside = self.directives.iter().filter(|d| (span.start..span.end).contains(&d.start));
+        inside.any(|d| d.name() == "include")
     }
 
     /// A statement extended by the conditional directives of which only the start or the end is inside it; `None` if
@@ -303,8 +400,13 @@ impl<'a> Layout<'a> {
         (n_words == n_made).then_some(start)
     }
 
+    /// Whether a span can be replaced as far as directives go.
+    pub(crate) fn is_whole(&self, span: Span) -> bool {
+        self.is_balanced(span) && !self.defines_for_others(span)
+    }
+
     /// Whether an `#if` that opens before a span and ends inside is the only one of which that is so, and found by everyone.
-    pub(crate) fn is_balanced(&self, span: Span) -> bool {
+    fn is_balanced(&self, span: Span) -> bool {
         let (mut depth, mut n_closed) = (0usize, 0);
         for directive in self.directives.iter().filter(|d| (span.start..span.end).contains(&d.start)) {
             match directive.name() {

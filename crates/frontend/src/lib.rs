@@ -70,6 +70,7 @@ mod teams;
 mod threads;
 mod uniform;
 mod unit;
+mod unseen;
 
 pub use bytes::{decoded, encoded};
 pub use conditions::Conditions;

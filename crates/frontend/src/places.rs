@@ -112,10 +112,10 @@ impl<'a> Places<'a> {
     pub(crate) fn of_loop<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
         if let Some([first, last]) = self.joined.get(&range) {
             let span = Span { end: self.end(*last)?, ..self.with_pragmas(*first, above)? };
-            return self.layout.is_balanced(span).then_some(span);
+            return (self.layout.is_whole(span) && !self.layout.has_include(span)).then_some(span);
         }
         let span = self.with_pragmas(range, above)?;
-        self.layout.is_balanced(span).then_some(span)
+        self.layout.is_whole(span).then_some(span)
     }
 
     /// The end of a loop.

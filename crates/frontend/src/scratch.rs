@@ -23,10 +23,11 @@ pub(crate) struct Reading<'a> {
 }
 
 /// Makes static variables local to the functions in whose nests they are scratch. `changed` are the variables that some function
-/// writes.
+/// writes, and `left_out` words that other builds may have.
 pub(crate) fn find_scratch(
     (file, pointers, directives): (&File, &Pointers<'_>, &Directives),
     changed: &HashSet<VarId>,
+    left_out: &HashSet<&str>,
     readings: &mut [Reading<'_>],
 ) {
     if !file.problems.is_empty() || file.functions.iter().any(|f| f.problem.is_some() || has_unread(f)) {
@@ -44,8 +45,9 @@ pub(crate) fn find_scratch(
             _ => false,
         };
         let is_static = variable.kind == VarKind::Global { is_static: true };
-        if is_plain && is_static && variable.member.is_none() && !directives.is_threadprivate(&variable.name)
-        {
+        let is_seen =
+            !directives.is_threadprivate(&variable.name) && !left_out.contains(variable.name.as_str());
+        if is_plain && is_static && variable.member.is_none() && is_seen {
             let found = Touches { file, pointers, readings, var }.scratch();
             for reading in readings.iter_mut() {
                 if let Some(array) = found.get(&reading.position) {

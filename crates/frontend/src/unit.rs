@@ -12,7 +12,7 @@ use crate::elsewhere::{self, OtherSource};
 use crate::groups;
 use crate::included::{self, Included, Owned, SourceFile};
 use crate::layout::{Extent, Layout};
-use crate::lexer::tokens;
+use crate::lexer::{tokens, tokens_and_directives};
 use crate::places::Places;
 use crate::pointers::Pointers;
 use crate::preprocess::{Preprocessed, preprocess, preprocess_plain, survey};
@@ -20,6 +20,7 @@ use crate::refusal::{Refusal, in_words};
 use crate::regions::{Found, Regions};
 use crate::scopes::Scopes;
 use crate::scratch::{Reading, find_own_scratch, find_scratch};
+use crate::unseen::Unseen;
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_binding::{Binding, Bound, OwnText};
 use oxeye_ir::{NestId, Program, Span};
@@ -186,8 +187,7 @@ fn read_text(
         }
     };
     if let (Some(group), Some(function)) = (options.group, &options.function) {
-        let left_out = layout.left_out();
-        groups::join(&mut file, (function, group), &mut places, (&directives, &preprocessed.text, left_out));
+        groups::join(&mut file, (function, group), &mut places, (&directives, &preprocessed, &layout));
     }
     let cuts = cuts.into_iter().filter_map(|cut| cut.moved(|at| included.at(0, at))).collect();
     let mut unit = Unit {
@@ -271,11 +271,16 @@ impl Text<'_> {
             let span = Some(Span { start: range.start, end: range.end, line });
             reader.unit.diagnostics.push(Diagnostic { span, ..Diagnostic::warning(why) });
         }
+        let has_hidden_calls = has_hidden_calls(preprocessed, source);
+        let has_strict_aliasing = has_strict_aliasing(&options.args, &preprocessed.text, source);
+        let mut words = layout.left_out();
         for (position, function) in file.functions.iter().enumerate() {
             if !self.is_own(function) || options.function.as_ref().is_some_and(|name| *name != function.name)
             {
                 continue;
             }
+            let unseen = Unseen::of(layout, preprocessed, function.range, has_hidden_calls);
+            words = words.zip(unseen.words()).map(|(all, own)| &all | &own);
             let cx = Context {
                 file,
                 function,
@@ -288,7 +293,8 @@ impl Text<'_> {
                 no_alias: options.no_alias,
                 keeps_order: options.keeps_order,
                 opened: &options.opened,
-                has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),
+                unseen: &unseen,
+                has_strict_aliasing,
             };
             reader.unit.races.extend(cx.races());
             reader.function(&cx, places);
@@ -304,11 +310,11 @@ impl Text<'_> {
             })
             .collect();
         // What functions read that nobody calls is not known.
-        if !has_hidden_calls(preprocessed, source) {
-            find_scratch((file, &pointers, directives), &changed_globals, &mut readings);
+        if !has_hidden_calls {
             let is_whole = options.is_whole && unit.has_main && options.others.is_empty();
-            if let Some(left_out) = layout.left_out() {
-                find_own_scratch((file, &pointers, left_out), is_whole, &mut readings);
+            if let Some(words) = &words {
+                find_scratch((file, &pointers, directives), &changed_globals, words, &mut readings);
+                find_own_scratch((file, &pointers, words), is_whole, &mut readings);
             }
         }
         let cuts = &unit.cuts;
@@ -329,6 +335,19 @@ impl Unit {
             _ => diagnostic.render(&self.path, &self.source),
         }
     }
+}
+
+/// Whether the compiler takes it that objects of different types do not overlap: gcc does from `-O2` on.
+fn has_strict_aliasing(args: &[String], preprocessed: &str, source: &str) -> bool {
+    let level = args.iter().rev().find_map(|arg| arg.strip_prefix("-O"));
+    let is_told = tokens(preprocessed).iter().any(|t| t.text.trim_matches('_') == "may_alias");
+    let (_, directives) = tokens_and_directives(source);
+    let is_asked = |text: &str| text.contains("no-strict-aliasing");
+    !args.iter().any(|arg| is_asked(arg))
+        && level.is_none_or(|level| !["0", "1", "", "g"].contains(&level))
+        && !is_told
+        && !is_asked(preprocessed)
+        && !directives.iter().any(|d| is_asked(d.text))
 }
 
 /// Whether types have the sizes that everything here takes them to have.

@@ -80,10 +80,12 @@ impl Converter<'_> {
 
     pub(super) fn specifiers(&mut self, node: Node<'_>) -> Specifiers {
         let (mut is_static, mut is_extern, mut is_volatile, mut is_const) = (false, false, false, false);
+        let mut is_of_thread = false;
         for child in children(node) {
             match (child.kind(), self.node_text(child)) {
                 ("storage_class_specifier", "static") => is_static = true,
                 ("storage_class_specifier", "extern") => is_extern = true,
+                (_, "__thread" | "_Thread_local" | "thread_local") => is_of_thread = true,
                 ("type_qualifier", "volatile" | "_Atomic") => is_volatile = true,
                 ("type_qualifier", "const") => is_const = true,
                 _ => {}
@@ -104,6 +106,9 @@ impl Converter<'_> {
         let end = node.child_by_field_name("body").map_or(node.end_byte(), |body| body.start_byte());
         if self.attributes_in(node.start_byte()..end).any(|what| what == Attribute::Type) {
             ty = Type::Other("a type that an attribute changes".into());
+        }
+        if is_of_thread {
+            ty = Type::Other("a type of which each thread has an object of its own".into());
         }
         Specifiers { ty, is_static, is_extern, is_const }
     }

@@ -216,7 +216,7 @@ impl<'a> Regions<'a> {
             let message = format!("the loop ends at `{end}`, and `{base}` is never followed");
             return Err(Refusal::new(head, message).help("count with an integer"));
         }
-        nest.live_out = self.live_out(&state, &nest, s.range);
+        nest.live_out = self.live_out(&state, &nest, s.range, span);
         if let Some(team) = team {
             let team = self.team_of(s, &nest, &state, team)?;
             state.program.threads.insert(id, Threads::Team);
@@ -597,7 +597,7 @@ impl<'a> Regions<'a> {
         Ok(())
     }
 
-    pub(super) fn live_out(&self, state: &State, nest: &Nest, range: Range) -> Vec<ArrayId> {
+    pub(super) fn live_out(&self, state: &State, nest: &Nest, range: Range, span: Span) -> Vec<ArrayId> {
         let mut written: Vec<ArrayId> =
             nest.accesses().into_iter().filter(|(_, is_write)| *is_write).map(|(a, _)| a.array).collect();
         written.sort_unstable();
@@ -606,6 +606,13 @@ impl<'a> Regions<'a> {
             let array = state.program.array(*id);
             let Some(var) = state.vars.get(id) else { return false };
             let variable = self.cx.file.var(*var);
+            if variable.function == Some(self.cx.position)
+                && variable.member.is_none()
+                && matches!(array.storage, Storage::Param | Storage::Local)
+                && self.cx.unseen.may_read(variable, span)
+            {
+                return array.storage == Storage::Local || matches!(variable.ty, Type::Scalar(_));
+            }
             match (array.storage, &variable.ty) {
                 (Storage::Param, Type::Scalar(_)) => {
                     is_live_after(self.cx.file, self.cx.function, range, *var)

@@ -49,4 +49,5 @@ mod structures;
 mod symbolic;
 mod text;
 mod types;
+mod unseen;
 mod walks;

@@ -98,7 +98,8 @@ impl Known<'_> {
 
     /// The integer expression that another is known to be, whose operands are as simple as they can be.
     fn value(self, e: &Expr) -> Option<Expr> {
-        let holds = |left: &Affine, right: &Affine| implies(self.rows, &Constraint::ge(left.clone(), right.clone()));
+        let holds =
+            |left: &Affine, right: &Affine| implies(self.rows, &Constraint::ge(left.clone(), right.clone()));
         match e {
             Expr::Select { condition, then, otherwise } if is_integer(then) && is_integer(otherwise) => {
                 self.truth(condition).map(|holds| Expr::clone(if holds { then } else { otherwise }))
@@ -111,13 +112,13 @@ impl Known<'_> {
                     BinaryOp::Max => Some(if holds(left, right) { l } else { r }.as_ref().clone()),
                     BinaryOp::Rem => {
                         let rests = (0..MOST_TURNS).map(|turns| left.clone().add_scaled(right, -turns));
-                        let is_rest = |rest: &Affine| {
-                            holds(rest, &0.into()) && holds(&right.clone().offset(-1), rest)
-                        };
+                        let is_rest =
+                            |rest: &Affine| holds(rest, &0.into()) && holds(&right.clone().offset(-1), rest);
                         rests.into_iter().find(is_rest).map(Expr::Affine)
                     }
                     BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
-                        Some(Expr::binary(*op, l.as_ref().clone(), r.as_ref().clone())).filter(|made| made != e)
+                        Some(Expr::binary(*op, l.as_ref().clone(), r.as_ref().clone()))
+                            .filter(|made| made != e)
                     }
                     _ => None,
                 }
@@ -225,7 +226,9 @@ fn decided_by(e: &Expr, known: &[Constraint]) -> Vec<Constraint> {
             let (Some(left), Some(right)) = (l.as_affine(), r.as_affine()) else { return };
             match op {
                 BinaryOp::Min | BinaryOp::Max => found.push(at_least(left, right.clone())),
-                BinaryOp::Rem if turns_seldom(left, right) => found.extend((1..MOST_TURNS).map(|turns| at_least(left, right.scaled(turns)))),
+                BinaryOp::Rem if turns_seldom(left, right) => {
+                    found.extend((1..MOST_TURNS).map(|turns| at_least(left, right.scaled(turns))))
+                }
                 _ => {}
             }
         }

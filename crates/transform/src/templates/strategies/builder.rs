@@ -263,7 +263,9 @@ fn is_short(schedule: &Schedule, id: LoopId) -> bool {
         domain.iter().filter(is_bound).map(|row| row.expr.clone())
     };
     // `i - low ≥ 0` and `high - i ≥ 0` add up to `high - low`.
-    bounds(1).any(|low| bounds(-1).any(|high| (low.clone() + high).as_constant().is_some_and(|last| last + 1 < FEW)))
+    bounds(1).any(|low| {
+        bounds(-1).any(|high| (low.clone() + high).as_constant().is_some_and(|last| last + 1 < FEW))
+    })
 }
 
 /// The schedule for concurrent work whose parts differ.

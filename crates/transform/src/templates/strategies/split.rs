@@ -97,7 +97,8 @@ fn at_borders(builder: &mut Builder, id: LoopId) {
     }
     lengths.push(between(low.as_ref(), high.as_ref()));
     let longest = (0..pieces.len()).rev().max_by_key(|k| lengths[*k]).unwrap_or(0);
-    let inner = builder.schedule.loop_node(pieces[longest]).map_or(Vec::new(), |piece| top_loops(&piece.body));
+    let inner =
+        builder.schedule.loop_node(pieces[longest]).map_or(Vec::new(), |piece| top_loops(&piece.body));
     inner.into_iter().for_each(|inner| at_borders(builder, inner));
 }
 
