@@ -9,8 +9,8 @@ use crate::targets::arrays_with_parts;
 use oxeye_ir::{Array, ArrayId, Execution, Expr, Loop, LoopId, Reduction};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most bytes of temporaries on the stack.
-const MAX_STACK_BYTES: i64 = 64 * 1024;
+/// The most bytes of temporaries on the stack: threads have a few megabytes, by default.
+const MAX_STACK_BYTES: i64 = 256 * 1024;
 /// Alignment of heap buffers, and their granularity per thread.
 const HEAP_ALIGN: i64 = 64;
 

@@ -13,20 +13,22 @@ use oxeye_measure::{MeasureError, Sample};
 use std::path::Path;
 
 /// Invocations that take longer, in seconds, are cut.
-const LONG: f64 = 2.0;
+const LONG: f64 = 1.0;
 /// About so many seconds are left of them.
-const SHORT: f64 = 0.8;
+const SHORT: f64 = 0.4;
 /// Fewer steps would not do for tiles over time.
 const LEAST_STEPS: i64 = 48;
+/// Nests that do the work of others are loops around calls, such as those of frames: each step is a pass of its own.
+const LEAST_PASSES: i64 = 12;
 /// Numbers of steps are reduced by multiples of this, so that buffers that take turns end where they did.
 const TURNS: i64 = 12;
 
-/// How many of `steps` steps that take `seconds` together are timed; `None` for all of them.
-fn timed_steps(steps: i64, seconds: f64) -> Option<i64> {
+/// How many of `steps` steps that take `seconds` together are timed, `least` at least; `None` for all of them.
+fn timed_steps(steps: i64, seconds: f64, least: i64) -> Option<i64> {
     if seconds <= LONG {
         return None;
     }
-    let wanted = ((steps as f64 * SHORT / seconds).ceil() as i64).max(LEAST_STEPS);
+    let wanted = ((steps as f64 * SHORT / seconds).ceil() as i64).max(least);
     let timed = steps - (steps - wanted) / TURNS * TURNS;
     (wanted <= steps / 2).then_some(timed)
 }
@@ -42,13 +44,13 @@ pub(crate) fn cut_long(
     idx: usize,
     nest: &mut TunedNest,
 ) -> Result<(), Error> {
-    let is_whole =
-        nest.calls.cut.is_none() && nest.place.inside.is_empty() && nest.calls.timed().count() == 1;
+    let is_whole = nest.calls.cut.is_none() && nest.calls.timed().count() == 1;
+    let least = if nest.place.inside.is_empty() { LEAST_STEPS } else { LEAST_PASSES };
     let Some(sample) = nest.calls.samples.first().filter(|_| is_whole) else { return Ok(()) };
     let (_, program, ir) = nest.place.of(unit);
     let path = session.workshop.folder.join(format!("nest{idx}.cut.bin"));
     if let Some((cut, sample)) =
-        cut_sample((program, nest.place.binding(unit)), ir, &nest.calls.arguments, sample, &path)?
+        cut_sample((program, nest.place.binding(unit)), ir, (&nest.calls.arguments, sample), least, &path)?
     {
         nest.calls.samples.insert(0, sample);
         nest.calls.cut = Some(cut);
@@ -59,8 +61,8 @@ pub(crate) fn cut_long(
 fn cut_sample(
     bound: (&Program, &Binding),
     nest: &Nest,
-    arguments: &[Argument],
-    sample: &Sample,
+    (arguments, sample): (&[Argument], &Sample),
+    least: i64,
     path: &Path,
 ) -> Result<Option<(CutCall, Sample)>, MeasureError> {
     let Some(nanoseconds) = sample.nanoseconds else { return Ok(None) };
@@ -68,7 +70,7 @@ fn cut_sample(
     let Some((shrinker, steps)) = Shrinker::of_steps(bound, nest, arguments, sample, &extent) else {
         return Ok(None);
     };
-    let Some(timed) = timed_steps(steps, 1e-9 * nanoseconds as f64) else { return Ok(None) };
+    let Some(timed) = timed_steps(steps, 1e-9 * nanoseconds as f64, least) else { return Ok(None) };
     let Some((cut, _)) = shrinker.with_extent(&extent, timed, path)? else { return Ok(None) };
     let part = timed as f64 / steps as f64;
     let cut = Sample {
@@ -91,14 +93,14 @@ mod tests {
 
     #[test]
     fn some_dozens_of_steps_are_timed_of_long_calls() {
-        assert_eq!(timed_steps(1000, 1.9), None);
-        // 40 would take 0.8 s.
-        assert_eq!(timed_steps(1000, 20.0), Some(52));
-        assert_eq!(timed_steps(100_000, 20.0), Some(4000));
-        assert_eq!(timed_steps(90, 20.0), None);
-        assert!(
-            (97..2000).filter_map(|n| Some((n, timed_steps(n, 30.0)?))).all(|(n, k)| (n - k) % TURNS == 0)
-        );
+        assert_eq!(timed_steps(1000, 0.9, LEAST_STEPS), None);
+        // 20 would take 0.4 s.
+        assert_eq!(timed_steps(1000, 20.0, LEAST_STEPS), Some(52));
+        assert_eq!(timed_steps(1000, 20.0, LEAST_PASSES), Some(28));
+        assert_eq!(timed_steps(100_000, 20.0, LEAST_STEPS), Some(2008));
+        assert_eq!(timed_steps(90, 20.0, LEAST_STEPS), None);
+        let timed = |n| Some((n, timed_steps(n, 30.0, LEAST_STEPS)?));
+        assert!((97..2000).filter_map(timed).all(|(n, k)| (n - k) % TURNS == 0));
     }
 
     /// The steps that are timed of a call with `n` of 9 and 1000 steps that took 20 s.
@@ -121,9 +123,14 @@ mod tests {
         });
         let made = Sample::synthetic(&folder.path().join("whole.bin"), &args.collect::<Vec<_>>());
         let whole = Sample { nanoseconds: Some(20_000_000_000), ..made.expect("written") };
-        let cut =
-            cut_sample((&program, Binding::none()), nest, &list, &whole, &folder.path().join("cut.bin"))
-                .expect("written");
+        let cut = cut_sample(
+            (&program, Binding::none()),
+            nest,
+            (&list, &whole),
+            LEAST_STEPS,
+            &folder.path().join("cut.bin"),
+        )
+        .expect("written");
         cut.map(|(cut, sample)| {
             let value = |k: usize| sample.read_integer(k, element_type(list[k].element)).expect("an integer");
             let values = (0..list.len()).filter(|k| !list[*k].is_buffer).map(value).collect();
