@@ -392,12 +392,7 @@ impl Generator<'_> {
                 let affine = affine.offset((-low).max(0) + self.random.pick(&[0, 0, 0, 1, 2]));
                 let last = self.range(&affine).1;
                 if self.shape.has_quotients && self.random.chance(40) {
-                    let divisor = self.random.between(2, 4);
-                    let (op, last) = match self.random.chance(60) {
-                        true => (BinaryOp::Rem, last.min(divisor - 1)),
-                        false => (BinaryOp::Div, last / divisor),
-                    };
-                    (Expr::binary(op, Expr::Affine(affine), divisor.into()), last)
+                    self.folded(affine, last)
                 } else {
                     (Expr::Affine(affine), last)
                 }
@@ -407,6 +402,32 @@ impl Generator<'_> {
             extents[dim] = extents[dim].max(last + 1);
         }
         expr
+    }
+
+    /// What an index between 0 and `last` may be made: a quotient, a remainder, or one that stays inside of borders, with the greatest
+    /// value.
+    fn folded(&mut self, index: Affine, last: i64) -> (Expr, i64) {
+        let reach = self.random.between(1, 2);
+        let divisor = self.random.between(2, 4);
+        match self.random.below(6) {
+            0 => (Expr::binary(BinaryOp::Div, index.into(), divisor.into()), last / divisor),
+            1 | 2 => (Expr::binary(BinaryOp::Rem, index.into(), divisor.into()), last.min(divisor - 1)),
+            3 => {
+                let around = (last + 1 - reach).max(1);
+                (Expr::binary(BinaryOp::Rem, index.into(), around.into()), last.min(around - 1))
+            }
+            4 => {
+                let end = (last - reach).max(0);
+                (Expr::binary(BinaryOp::Min, index.into(), end.into()), end)
+            }
+            _ => {
+                let shifted = index.offset(-reach);
+                let condition = Expr::binary(BinaryOp::Lt, shifted.clone().into(), 0.into());
+                let (then, otherwise) = (Box::new(0.into()), Box::new(shifted.into()));
+                let clamped = Expr::Select { condition: condition.into(), then, otherwise };
+                (clamped, (last - reach).max(0))
+            }
+        }
     }
 
     /// An access to an array or scalar of the element type.
