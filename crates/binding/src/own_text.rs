@@ -10,6 +10,9 @@ pub struct OwnText {
     pub by_calls: Vec<String>,
     /// Variables with a constant value: name, declaration and value.
     pub constants: Vec<[String; 3]>,
+    /// Arrays among the nest's arguments whose elements are constants that compilers know, by name; those of functions with their
+    /// declarations.
+    pub tables: Vec<(String, Option<String>)>,
     /// Declarations, with values, of variables whose values do not matter.
     pub unused: Vec<String>,
     /// Arrays of which the text takes the size, by name, with their declarations.

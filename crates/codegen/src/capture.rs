@@ -354,6 +354,11 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         let Argument { name, what, is_buffer, written, .. } = argument;
         let ty = argument.element.c_name();
         let sized = site.own_text.sized.iter().find(|(array, _)| array == name);
+        if let Some((_, declaration)) = site.own_text.tables.iter().find(|(table, _)| table == name) {
+            // In the program, too, compilers know what is in it.
+            before.extend(declaration.iter().flat_map(|text| [text.as_str(), "\n"]));
+            continue;
+        }
         match what {
             ArgumentOf::Array(id) if binding.views.contains_key(id) => {
                 let view = &binding.views[id];

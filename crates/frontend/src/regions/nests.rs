@@ -333,6 +333,37 @@ impl<'a> Regions<'a> {
         Ok(oxeye_binding::Team { own, names })
     }
 
+    /// The name of an array whose elements are constants; with its declaration if that stands in a function.
+    fn table(&self, var: VarId) -> Option<(String, Option<String>)> {
+        let file = self.cx.file;
+        let variable = file.var(var);
+        if !matches!(variable.ty, Type::Array { .. }) || !file.fixed.contains(&var) {
+            return None;
+        }
+        if matches!(variable.kind, VarKind::Global { .. }) {
+            return Some((variable.name.clone(), None));
+        }
+        let mut value = None;
+        self.cx.function.body.walk(&mut |s| {
+            if let StmtKind::Declare(declared) = &s.kind {
+                let init = declared.iter().find(|d| d.var == var).and_then(|d| d.init.as_ref());
+                value = init.map(|init| init.range).or(value);
+                let mut is_number = true;
+                init.into_iter().for_each(|init| {
+                    init.walk(&mut |e| {
+                        is_number &= e.as_var().is_none() && !matches!(e.kind, ExprKind::Call(..))
+                    });
+                });
+                value = value.filter(|_| is_number);
+            }
+        });
+        let value = self.cx.preprocessed.text.get(value?.start..value?.end)?.replace('\n', " ");
+        Some((
+            variable.name.clone(),
+            Some(format!("static const {} = {value};", file.declaration(variable)?)),
+        ))
+    }
+
     /// The variables that the text of a nest uses besides its arguments.
     fn own_text(&self, state: &State, nest: &Nest, s: &Stmt, found: &Found<'_>) -> OwnText {
         let Found { scan, by_calls, ends, subtracted } = found;
@@ -411,6 +442,7 @@ impl<'a> Regions<'a> {
         OwnText {
             clauses: Clauses::default(),
             constants: constants.collect(),
+            tables: represented.iter().filter_map(|v| self.table(*v)).collect(),
             begins,
             sized: sized.into_iter().filter_map(declared).collect(),
             by_calls: by_calls.iter().map(|v| file.var(*v).name.clone()).collect(),

@@ -1,6 +1,6 @@
 //! What never changes in functions that nests call: static constants, tables, members of constant structures.
 
-use crate::common::{SIZES, replays_agree, same_output, shown};
+use crate::common::{SIZES, read, replays_agree, same_output, shown};
 use insta::assert_snapshot;
 
 #[test]
@@ -187,4 +187,27 @@ fn programs_with_constants_do_the_same() {
 #[test]
 fn replays_of_nests_with_constants_agree() {
     replays_agree(PROGRAM, &["first", "second", "fourth"]);
+}
+
+/// A replay leaves constant tables to the compiler, as the program does.
+#[test]
+fn tables_are_known_to_compilers() {
+    let source = "#include <stdlib.h>
+static const int offset[3] = { -1, 0, 1 };
+static int changed[3] = { -1, 0, 1 };
+void f(int n, const double *restrict a, double *restrict c)
+{
+    static const double weight[] = { 1, .5, 1 };
+    const int first[2] = { n, 1 };
+    for (int i = 1; i < n - 1; i++)
+        for (int k = 0; k < 3; k++)
+            c[i] += weight[k] * a[i + offset[k]] + changed[k] * first[1];
+}
+";
+    let unit = read(source);
+    let mut tables: Vec<_> =
+        unit.functions[0].own_texts.values().flat_map(|text| text.tables.clone()).collect();
+    tables.sort();
+    let weight = "static const double weight[] = { 1, .5, 1 };".to_owned();
+    assert_eq!(tables, [("offset".to_owned(), None), ("weight".to_owned(), Some(weight))]);
 }
