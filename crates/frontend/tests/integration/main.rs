@@ -46,6 +46,7 @@ mod selectors;
 mod steps;
 mod strides;
 mod structures;
+mod switches;
 mod symbolic;
 mod text;
 mod types;
