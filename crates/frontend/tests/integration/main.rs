@@ -30,6 +30,7 @@ mod iterators;
 mod lengths;
 mod library;
 mod lowering;
+mod memory;
 mod never_called;
 mod odd_ends;
 mod opened;
