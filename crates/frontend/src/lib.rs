@@ -40,6 +40,7 @@ mod directives;
 mod elements;
 mod elsewhere;
 mod evolution;
+mod fields;
 mod flow;
 mod forward;
 mod groups;

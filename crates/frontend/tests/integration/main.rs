@@ -19,6 +19,7 @@ mod do_loops;
 mod elements;
 mod elsewhere;
 mod evolutions;
+mod fields;
 mod fixed;
 mod flat_rows;
 mod from_one;
