@@ -52,6 +52,7 @@ mod lexer;
 mod literal;
 mod lower;
 mod members;
+mod objects;
 mod opened;
 mod places;
 mod pointers;

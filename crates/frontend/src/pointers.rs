@@ -235,6 +235,12 @@ impl<'a> Pointers<'a> {
         !self.wild.contains(&var)
     }
 
+    /// All values that a pointer is assigned, if these are known.
+    pub(crate) fn values_of(&self, var: VarId) -> Option<&[&'a Expr]> {
+        let is_known = !self.wild.contains(&var) && !self.swapped.contains_key(&var);
+        is_known.then(|| self.assigned.get(&var).map_or(&[][..], Vec::as_slice))
+    }
+
     /// Whether the parameter is ever assigned a value other than its initial one.
     pub(crate) fn is_assigned(&self, var: VarId) -> bool {
         self.wild.contains(&var) || self.assigned.contains_key(&var) || self.swapped.contains_key(&var)
@@ -571,7 +577,7 @@ impl<'a> Pointers<'a> {
     }
 
     /// Whether every call of the function is known and satisfies `holds`.
-    fn all_calls(&self, function: usize, holds: impl Fn(&[Expr]) -> bool) -> bool {
+    pub(crate) fn all_calls(&self, function: usize, holds: impl Fn(&[Expr]) -> bool) -> bool {
         let f = &self.file.functions[function];
         let Some(calls) = self.calls.get(f.name.as_str()) else { return false };
         f.is_static

@@ -10,7 +10,8 @@ use super::uses::{Use, uses};
 use crate::ast::{Range, VarId};
 use crate::refusal::{Lowered, Refusal};
 use oxeye_binding::{Binding, RowForm, RowScan, RowTest};
-use oxeye_ir::{Expr, Nest, Program, ScalarType, SymId};
+use oxeye_ir::{Affine, ArrayId, Expr, Nest, Program, ScalarType, SymId};
+use std::collections::BTreeMap;
 
 impl Lowerer<'_> {
     /// Symbols for the distances of rows: how many rows or elements of a dimension lie in one of the dimension before.
@@ -44,8 +45,13 @@ pub(crate) struct Rows {
     pub(crate) conditions: Vec<Expr>,
 }
 
-/// The tests for the rows that a nest uses.
-pub(crate) fn row_tests(state: &mut State, nest: &Nest, at: Range) -> Lowered<Rows> {
+/// The tests for the rows that a nest uses. The `tables` of so many pointers are there in any case.
+pub(crate) fn row_tests(
+    state: &mut State,
+    nest: &Nest,
+    tables: &BTreeMap<ArrayId, i64>,
+    at: Range,
+) -> Lowered<Rows> {
     let State { program, rows, .. } = state;
     let mut found = Rows::default();
     for (array, n_levels) in rows.iter().filter(|(id, _)| nest.arrays().contains(id)) {
@@ -54,6 +60,7 @@ pub(crate) fn row_tests(state: &mut State, nest: &Nest, at: Range) -> Lowered<Ro
         let ends: Option<Vec<Ends>> = (0..*n_levels).map(|d| hull(&all, d)).collect();
         let sure = ends.and_then(|ends| {
             let (parts, conditions) = match n_levels {
+                2 if tables.get(array).is_some_and(|n| is_within(&ends[0], *n)) => (Vec::new(), Vec::new()),
                 2 => (Vec::new(), witness(&uses, &ends)?),
                 _ => used_rows(&uses, &ends).map(|used| (used.parts, used.conditions))?,
             };
@@ -111,6 +118,12 @@ pub(crate) fn renew_scans(program: &mut Program, binding: &mut Binding) {
         }
         binding.entries.insert(id, entry);
     }
+}
+
+/// Whether these are numbers of things of which there are `n`.
+fn is_within(ends: &Ends, n: i64) -> bool {
+    let mut all = ends.low.iter().chain(&ends.high).map(|end| only(end).and_then(Affine::as_constant));
+    all.all(|end| end.is_some_and(|end| (0..n).contains(&end)))
 }
 
 /// Conditions under which the first and the last rows are surely used.

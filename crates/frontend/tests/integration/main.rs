@@ -33,6 +33,7 @@ mod library;
 mod lowering;
 mod memory;
 mod never_called;
+mod objects;
 mod odd_ends;
 mod opened;
 mod races;
