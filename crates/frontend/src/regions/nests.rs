@@ -599,8 +599,9 @@ impl<'a> Regions<'a> {
     fn test_rows(&self, state: &mut State, nest: &Nest, there: &BTreeSet<String>, at: Range) -> Lowered<()> {
         let tables = nest.arrays().into_iter();
         let tables = tables.filter_map(|id| Some((id, self.n_pointers(*state.vars.get(&id)?, there)?)));
-        let tables = tables.collect();
-        let Rows { tests: rows, scans, conditions } = row_tests(state, nest, &tables, at)?;
+        let tables: Vec<_> = tables.collect();
+        state.tables.extend(tables);
+        let Rows { tests: rows, scans, conditions } = row_tests(state, nest, at)?;
         if rows.is_empty() {
             return Ok(());
         }

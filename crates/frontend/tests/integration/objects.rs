@@ -82,6 +82,12 @@ fn structures_that_only_some_iterations_need() {
     assert_snapshot!(mask(&[]));
     let text = program(&[]).replace("#include <stdio.h>\n#include <stdlib.h>\n", "");
     same_output(&text, 1, SIZES);
+    let loops = "COUNT; c++)\n        for (int i = 0; i < in->n; i++) {";
+    let rows = "3; c++)\n        for (int k = 0; k < 5; k++)\n            for (int l = 0; l < w; l++) {\n int i = k * w + l;";
+    let flat = [("CALL", "const int w = in->n / 5;"), (loops, rows)];
+    assert_snapshot!(mask(&flat));
+    let text = program(&flat).replace("#include <stdio.h>\n#include <stdlib.h>\n", "");
+    same_output(&text, 1, SIZES);
 }
 
 #[test]
