@@ -175,6 +175,13 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             let _ = write!(calls, " {condition}{{ {looks}}}");
             sizes.push(looks);
         }
+        // Where a test fails, the ranges are not those of the nest's own text.
+        let tests: Vec<String> =
+            entry.into_iter().flat_map(|entry| &entry.tests).map(|test| cx.entry_test(test)).collect();
+        let tested = |bytes: &str| match tests.is_empty() {
+            true => guarded(bytes),
+            false => guarded(&format!("({} ? {bytes} : -1)", tests.join(" && "))),
+        };
         let mut results = String::new();
         for (k, argument) in arguments(site.program, site.binding, site.nest).iter().enumerate() {
             if let Some(array) = argument.rows {
@@ -182,7 +189,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
                 continue;
             }
             let bytes = match &argument.bytes {
-                Some(bytes) if argument.is_buffer => guarded(bytes),
+                Some(bytes) if argument.is_buffer => tested(bytes),
                 Some(bytes) => bytes.clone(),
                 None => "-1".to_owned(),
             };

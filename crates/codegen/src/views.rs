@@ -190,18 +190,24 @@ impl Context<'_> {
         }
         foreign.iter().for_each(|word| _ = self.taken.remove(word));
         for test in entry.into_iter().flat_map(|e| &e.tests) {
-            // The difference of two sizes, or an opposite, may not fit into their type.
-            let mut is_plain = true;
-            test.visit(&mut |e| {
-                let is_term = |a: &oxeye_ir::Affine| a.as_constant().is_some() || a.as_var().is_some();
-                is_plain &= !matches!(e, Expr::Affine(a) if !is_term(a));
-            });
-            let was_wide = self.wide;
-            self.wide |= !is_plain;
-            before.conditions.push(format!("({})", self.expr(test).text));
-            self.wide = was_wide;
+            before.conditions.push(self.entry_test(test));
         }
         before
+    }
+
+    /// A test that the original text runs if it fails.
+    pub(crate) fn entry_test(&mut self, test: &Expr) -> String {
+        // The difference of two sizes, or an opposite, may not fit into their type.
+        let mut is_plain = true;
+        test.visit(&mut |e| {
+            let is_term = |a: &oxeye_ir::Affine| a.as_constant().is_some() || a.as_var().is_some();
+            is_plain &= !matches!(e, Expr::Affine(a) if !is_term(a));
+        });
+        let was_wide = self.wide;
+        self.wide |= !is_plain;
+        let text = format!("({})", self.expr(test).text);
+        self.wide = was_wide;
+        text
     }
 
     /// An expression, evaluated only if the nest evaluates it.

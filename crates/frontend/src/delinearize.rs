@@ -632,7 +632,7 @@ fn exchange(binding: &mut Binding, nest: &mut Nest, array: ArrayId, reshape: Arr
 }
 
 /// Computes products in 64 bits, but for those that wrap around in 32.
-fn widen(e: &mut Expr) {
+pub(crate) fn widen(e: &mut Expr) {
     let wraps = |e: &Expr| matches!(e, Expr::Cast(ScalarType::U32, _));
     match e {
         Expr::Binary(BinaryOp::Mul, l, r) if !wraps(l) && !wraps(r) => {

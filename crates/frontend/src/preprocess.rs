@@ -614,22 +614,23 @@ fn needless_parens<'t>(all: &[Token<'t>], system_typedefs: &'t [(String, String)
         if position == 0 || !all[position - 1].is("(") {
             continue;
         }
-        let end = postfix_end(all, &brackets, position);
-        for layer in 1.. {
-            let Some(before) = position.checked_sub(layer + 1) else { break };
-            let (open, Some(close)) = (&all[position - layer], all.get(end + layer)) else { break };
+        let (mut start, mut end) = (position, postfix_end(all, &brackets, position));
+        while let (Some(before), Some(close)) = (start.checked_sub(2), all.get(end + 1)) {
+            let open = &all[start - 1];
             // Before a brace it is a type whose definition is not seen.
-            let is_literal = all.get(end + layer + 1).is_some_and(|t| t.is("{"));
+            let is_literal = all.get(end + 2).is_some_and(|t| t.is("{"));
             if !open.is("(") || !close.is(")") || is_literal || !starts_operand(before) {
                 break;
             }
             found.extend([open.start, close.start]);
+            // `((a)[i])` has parentheses around `(a)[i]`.
+            (start, end) = (start - 1, postfix_end(all, &brackets, end + 1));
         }
     }
     found
 }
 
-/// The last token of the name at `position` with its subscripts, calls and members.
+/// The last token of the operand that ends at `position` with its subscripts, calls and members.
 fn postfix_end(all: &[Token<'_>], brackets: &Brackets, position: usize) -> usize {
     let mut end = position;
     loop {
@@ -684,6 +685,8 @@ mod tests {
 
     #[test]
     fn parentheses_around_names_go_unless_they_mean_something() {
+        let text = clean("# 1 \"a.c\"\nx = ((a)[i]) - 2 * (((b))(c)[j]) + ((d)[k] & e);", "a.c").text;
+        assert!(text.contains("x =   a [i]  - 2 *    b  (c)[j]  + ( d [k] & e);"), "{text}");
         let output = "# 1 \"a.c\"\ntypedef double real;\nx = ((a)) + (b[i](j)) * f(c) - (real)(d) + (int)(e); if (g) h(int)(i);";
         let text = clean(output, "a.c").text;
         assert!(

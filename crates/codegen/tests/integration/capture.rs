@@ -1,12 +1,12 @@
 //! Capture programs, replay units and tuned files made from a user's file.
 
 use crate::common::{COMPILERS, has, run};
-use oxeye_binding::{Binding, OwnText};
+use oxeye_binding::{Binding, Entry, OwnText};
 use oxeye_codegen::{
     Isa, RenderOptions, Site, arguments, guarded_function, instrument, render_nest, render_outlined,
     replay_unit, splice, tuned_file,
 };
-use oxeye_ir::{Nest, Program, Span};
+use oxeye_ir::{BinaryOp, Expr, Nest, Program, Span};
 use std::process::Command;
 
 const SOURCE: &str = r#"#define _GNU_SOURCE
@@ -208,6 +208,22 @@ fn capture_program_runs() {
         seen = Some(output);
     }
     insta::assert_snapshot!("captured", seen.expect("a compiler"));
+}
+
+#[test]
+fn where_a_test_fails_the_whole_block_is_captured() {
+    let (scale, _, f, _) = programs();
+    let (nest, n) = (&scale.nests[1], scale.symbols[0].id);
+    let output = |most: i64| {
+        let test = Expr::Binary(BinaryOp::Le, Box::new(n.into()), Box::new(Expr::from(most)));
+        let mut binding = Binding::default();
+        binding.entries.insert(nest.id, Entry { tests: vec![test], ..Entry::default() });
+        let site = Site { binding: &binding, ..site_of(1, &scale, nest, f) };
+        run(COMPILERS[0], &["-O2"], &instrument(SOURCE, &[site], RUNTIME)).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let (holds, fails) = (output(6), output(5));
+    assert!(holds.contains("48 bytes, buffer") && !holds.contains("-1 bytes"), "{holds}");
+    assert!(fails.contains("-1 bytes, buffer") && !fails.contains("48 bytes"), "{fails}");
 }
 
 /// Runs `oxeye_replay` of a unit on buffers given by a C driver.

@@ -1,4 +1,5 @@
-//! `goto next;` as `continue;`, where `next:` stands at the end of the loop's body and nothing else jumps there.
+//! `goto next;` as `continue;`, where `next:` stands at the end of the loop's body and nothing else jumps there; and
+//! `if (a) { ...; continue; } else ...; rest` without the `continue`, with `rest` in the branches that go on.
 
 use crate::ast::*;
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ pub(super) fn settle(file: &mut File) {
         if !n_jumps.is_empty() {
             inside(&mut function.body, &n_jumps);
         }
+        branches(&mut function.body);
     }
 }
 
@@ -68,4 +70,85 @@ fn replace(s: &mut Stmt, name: &str, at_end: Option<&Stmt>) {
         }
         _ => {}
     }
+}
+
+/// Takes `continue` out of branches of the bodies of loops.
+fn branches(s: &mut Stmt) {
+    s.children_mut().into_iter().for_each(branches);
+    let body = match &mut s.kind {
+        StmtKind::For(f) => &mut f.body,
+        StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => &mut **body,
+        _ => return,
+    };
+    if let StmtKind::Block(body) = &mut body.kind {
+        continuing(body, false);
+    }
+}
+
+/// The same for statements behind which an iteration ends. Where they are `inside` of a branch, none may keep its `continue`.
+fn continuing(body: &mut Vec<Stmt>, inside: bool) {
+    for k in 0..body.len() {
+        let is_last = k + 1 == body.len();
+        let (n_skipping, n_going_on) = ways(&body[k]);
+        let has_branches = match &body[k].kind {
+            StmtKind::Block(_) => true,
+            StmtKind::If { otherwise, .. } => is_last || inside || otherwise.is_some(),
+            _ => false,
+        };
+        if n_skipping > 0 && has_branches && (is_last || n_going_on == 1) {
+            let rest = body.split_off(k + 1);
+            body[k] = going_on(std::mem::replace(&mut body[k].kind, StmtKind::Empty), rest, body[k].range);
+            return;
+        }
+    }
+}
+
+/// How many ways through a statement end in `continue`, and at how many places others go on behind it.
+fn ways(s: &Stmt) -> (usize, usize) {
+    match &s.kind {
+        StmtKind::Continue => (1, 0),
+        StmtKind::Block(body) => body.last().map_or((0, 1), ways),
+        StmtKind::If { then, otherwise, .. } => {
+            let (then, otherwise) = (ways(then), otherwise.as_deref().map_or((0, 1), ways));
+            match then.0 + otherwise.0 {
+                0 => (0, 1),
+                n_skipping => (n_skipping, then.1 + otherwise.1),
+            }
+        }
+        _ => (0, 1),
+    }
+}
+
+/// The statement without `continue` at the ends of the ways through it, and with `rest` at that of the others.
+fn going_on(kind: StmtKind, rest: Vec<Stmt>, range: Range) -> Stmt {
+    let whole = Stmt { kind, range };
+    let skips = ways(&whole).0 > 0;
+    let kind = match whole.kind {
+        StmtKind::Continue => StmtKind::Empty,
+        StmtKind::Block(mut body) => {
+            match body.pop() {
+                Some(last) => body.push(going_on(last.kind, rest, last.range)),
+                None => body = rest,
+            }
+            continuing(&mut body, true);
+            StmtKind::Block(body)
+        }
+        StmtKind::If { condition, then, otherwise } if skips => {
+            let (here, there) = if ways(&then).1 > 0 { (rest, Vec::new()) } else { (Vec::new(), rest) };
+            let then = Box::new(going_on(then.kind, here, then.range));
+            let otherwise = match otherwise {
+                Some(otherwise) => Some(*otherwise),
+                None => (!there.is_empty()).then_some(Stmt { kind: StmtKind::Empty, range }),
+            };
+            let otherwise = otherwise.map(|s| Box::new(going_on(s.kind, there, s.range)));
+            StmtKind::If { condition, then, otherwise }
+        }
+        kind if rest.is_empty() => kind,
+        kind => {
+            let mut body: Vec<Stmt> = std::iter::once(Stmt { kind, range }).chain(rest).collect();
+            continuing(&mut body, true);
+            StmtKind::Block(body)
+        }
+    };
+    Stmt { kind, range }
 }

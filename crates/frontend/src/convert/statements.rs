@@ -105,12 +105,20 @@ impl Converter<'_> {
             }
             "switch_statement" => {
                 let condition = self.condition(node);
-                if let Some(chain) = body.and_then(|body| self.scoped(|c| c.switch(&condition, body))) {
-                    return Some(chain);
-                }
+                let chain = match body {
+                    Some(body) => self.scoped(|c| c.switch(&condition, body)),
+                    None => Err("no body"),
+                };
+                let why = match chain {
+                    Ok(chain) => return Some(chain),
+                    Err(why) => why,
+                };
                 let body = body.map(|b| self.scoped(|c| c.block_items(b))).unwrap_or_default();
                 let condition = Stmt { range: condition.range, kind: StmtKind::Expr(condition) };
-                StmtKind::Unknown("`switch`".into(), std::iter::once(condition).chain(body).collect())
+                StmtKind::Unknown(
+                    format!("a `switch` with {why}"),
+                    std::iter::once(condition).chain(body).collect(),
+                )
             }
             "case_statement" => {
                 let inner = named_children(node).into_iter().filter(|n| is_statement(n.kind()));

@@ -612,7 +612,7 @@ fn rank(ty: Option<&Type>) -> usize {
 }
 
 /// Whether part of the expression was explicitly computed in 64 bits.
-fn has_wide_cast(e: &Expr) -> bool {
+pub(super) fn has_wide_cast(e: &Expr) -> bool {
     let mut found = false;
     e.visit(&mut |e| {
         found |= matches!(e, Expr::Cast(ty, _) if *ty == ScalarType::I64 || (wraps(*ty) && ty.bytes() == 8))

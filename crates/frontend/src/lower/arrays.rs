@@ -232,7 +232,7 @@ impl Lowerer<'_> {
                 });
             }
             is_settled &=
-                !matches!(&s.kind, StmtKind::Unknown(what, _) if what != "`switch`" && what != "`case`");
+                !matches!(&s.kind, StmtKind::Unknown(what, _) if !what.starts_with("a `switch`") && what != "`case`");
         });
         is_settled
     }

@@ -1,7 +1,9 @@
 //! Integer expressions without C's conversions, where these do not matter.
 
+use super::access::has_wide_cast;
 use super::lowerer::Lowerer;
 use super::value::{Value, common, is_comparison, wraps};
+use crate::delinearize::widen;
 use oxeye_ir::{Affine, BinaryOp, Expr, Nest, Program, ScalarType, SymId, UnaryOp, Var};
 use std::collections::BTreeSet;
 
@@ -33,6 +35,14 @@ impl Lowerer<'_> {
     /// An index.
     pub(crate) fn index(&self, value: Value) -> Expr {
         self.stripped(&value.e, Mode::Index).unwrap_or(value.e)
+    }
+
+    /// An expression that was stripped of conversions, with its products in 64 bits if the source has them so.
+    pub(super) fn in_its_width(&self, mut e: Expr, source: &Expr) -> Expr {
+        if e.as_affine().is_none() && has_wide_cast(source) {
+            widen(&mut e);
+        }
+        e
     }
 
     pub(super) fn is_non_negative(&self, e: &Expr) -> bool {

@@ -119,7 +119,7 @@ impl Lowerer<'_> {
         let strip = |l: &Self, v: &Value| {
             let e = l.compared(v, ty);
             if !uses(v) {
-                return Ok(l.stripped(&e, mode).unwrap_or(e));
+                return Ok(l.in_its_width(l.stripped(&e, mode).unwrap_or_else(|| e.clone()), &e));
             }
             l.stripped(&e, Mode::Exact).ok_or_else(|| {
                 Refusal::new(at, "the comparison that ends the loop may wrap around")

@@ -399,7 +399,7 @@ impl Lowerer<'_> {
                 .help("count with a signed type"));
         };
         let mut terms = Vec::new();
-        self.split_first(e, is_increasing, &mut terms);
+        self.split_first(self.in_its_width(e, &first.e), is_increasing, &mut terms);
         Ok(terms)
     }
 

@@ -5,7 +5,9 @@ use super::pointer::Pointer;
 use super::value::{Value, constant, divided};
 use crate::ast::{self, ExprKind, Range, Scalar, Type};
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{Access, Affine, BinaryOp, Bound, Execution, Expr, Loop, LoopId, Node, ScalarType, Update};
+use oxeye_ir::{
+    Access, Affine, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Node, ScalarType, Update,
+};
 
 /// Where whole elements begin, their type, and the extents of the rows that a step of the pointer leads over.
 struct Elements {
@@ -31,10 +33,9 @@ impl Lowerer<'_> {
         let to = self.elements(to)?.ok_or_else(no_elements)?;
         let scalar = to.scalar.clone();
         let bytes = self.value(bytes)?;
-        let bytes = self.index(bytes);
         let size = to.rows.iter().try_fold(scalar.ty.bytes() as i64, |size, n| size.checked_mul(*n));
         let size = size.filter(|size| *size > 0).ok_or_else(no_elements)?;
-        let count = bytes.as_affine().and_then(|a| divided(a, size)).ok_or_else(|| {
+        let count = self.count_of(&bytes, size).ok_or_else(|| {
             refuse(match to.rows.is_empty() {
                 true => "with a number of bytes that is not known to be that of whole elements",
                 false => "with a number of bytes that is not known to be that of whole rows",
@@ -55,7 +56,7 @@ impl Lowerer<'_> {
             }
             Some(from.pointer)
         };
-        let extents = std::iter::once(count).chain(to.rows.into_iter().map(Affine::constant));
+        let extents = std::iter::once(count).chain(to.rows.into_iter().map(|n| Affine::constant(n).into()));
         let mut loops: Vec<Loop> = Vec::new();
         let mark = self.facts.len();
         for (name, extent) in ["k", "l", "m", "n"].into_iter().zip(extents) {
@@ -66,7 +67,7 @@ impl Lowerer<'_> {
                 name: name.to_owned(),
                 ty: ScalarType::I64,
                 lower: Bound(vec![Affine::constant(0).into()]),
-                upper: Bound(vec![extent.into()]),
+                upper: Bound(vec![extent]),
                 step: 1,
                 execution: Execution::Sequential,
                 body: Vec::new(),
@@ -90,6 +91,18 @@ impl Lowerer<'_> {
         }
         out.append(&mut body);
         Ok(())
+    }
+
+    /// How many things of this size so many bytes are, if they are whole ones.
+    fn count_of(&mut self, bytes: &Value, size: i64) -> Option<BoundTerm> {
+        match without_factor(&self.index(bytes.clone()), size)? {
+            (Expr::Affine(count), 1) => Some(count.into()),
+            (product, 1) => {
+                let end = self.computed_end(&product).map(BoundTerm::from);
+                Some(end.unwrap_or_else(|| BoundTerm::Data(self.in_its_width(product, &bytes.e))))
+            }
+            _ => None,
+        }
     }
 
     /// A pointer to numbers or rows of them, whatever the type it is passed as.
@@ -129,4 +142,29 @@ impl Lowerer<'_> {
         }
         self.pointed_access(pointer, at)
     }
+}
+
+/// A product without as much of a factor as is seen in it, and the rest of the factor.
+fn without_factor(e: &Expr, factor: i64) -> Option<(Expr, i64)> {
+    match e {
+        Expr::Affine(a) => {
+            let parts = a.terms().map(|(_, c)| c).chain([a.constant_part()]);
+            let common = parts.fold(factor, greatest_common);
+            Some((divided(a, common)?.into(), factor / common))
+        }
+        Expr::Binary(BinaryOp::Mul, l, r) => {
+            let (l, rest) = without_factor(l, factor)?;
+            let (r, rest) = without_factor(r, rest)?;
+            Some(match [&l, &r].map(|e| e.as_affine().and_then(Affine::as_constant)) {
+                [Some(1), _] => (r, rest),
+                [_, Some(1)] => (l, rest),
+                _ => (Expr::binary(BinaryOp::Mul, l, r), rest),
+            })
+        }
+        e => Some((e.clone(), factor)),
+    }
+}
+
+fn greatest_common(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { greatest_common(b, a.checked_rem(b).unwrap_or(0)) }
 }

@@ -548,7 +548,11 @@ impl Lowerer<'_> {
             out.push(node);
             return Ok(());
         }
-        out.push(Node::If { condition: condition.e, then: yes, otherwise: no });
+        let (condition, yes, no) = match yes.is_empty() {
+            true => (self.negated(condition), no, yes),
+            false => (condition.e, yes, no),
+        };
+        out.push(Node::If { condition, then: yes, otherwise: no });
         Ok(())
     }
 

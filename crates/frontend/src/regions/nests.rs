@@ -1,7 +1,7 @@
 //! Lowering one nest, with its conditions and effects.
 
 use super::Regions;
-use crate::ast::{ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::ast::{ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind, constant};
 use crate::context::Team;
 use crate::directives::{Construct, Directive};
 use crate::flow::{is_array_kept, is_live_after, is_scratch_of};
@@ -9,11 +9,12 @@ use crate::lower::{
     Lowerer, Outcome, Rows, State, changing_places, disguised, may_end_program, needed_later, reached, reads,
     remove_stores, row_tests, sets, used_both_ways, without_checks,
 };
+use crate::objects::is_surely_there;
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
 use crate::scan::{Scan, commas};
-use oxeye_binding::{Clauses, Entry, OwnText};
+use oxeye_binding::{Clauses, Entry, OwnText, Step};
 use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, NestId, Node, Span, Storage, SymId, Threads, Update};
 use std::collections::{BTreeSet, HashMap};
 
@@ -157,7 +158,8 @@ impl<'a> Regions<'a> {
         state.binding.may_change.extend(may_change);
         state.binding.may_change.sort_unstable();
         state.binding.may_change.dedup();
-        match reached((&state.program, &state.binding), &nest, &conditional) {
+        let there = self.surely_there(&state, &nest);
+        match reached((&state.program, &state.binding), &nest, &conditional, &there) {
             Ok(None) => {}
             Ok(reached) => {
                 let entry = Entry { reached, ..Entry::default() };
@@ -181,7 +183,7 @@ impl<'a> Regions<'a> {
             }
             state.binding.advances.insert(id, advances);
         }
-        self.test_rows(&mut state, &nest, s.range)?;
+        self.test_rows(&mut state, &nest, &there, s.range)?;
         check_elements(&state, &nest, head)?;
         check_checks(&state, &nest, facts, head)?;
         let is_of_thread = |v: &&VarId| self.cx.directives.is_threadprivate(&self.cx.file.var(**v).name);
@@ -593,7 +595,44 @@ impl<'a> Regions<'a> {
     }
 
     /// Records which rows behind pointers the nest uses.
-    pub(super) fn test_rows(&self, state: &mut State, nest: &Nest, at: Range) -> Lowered<()> {
+    /// The parameters that lead to structures whether or not a nest follows them.
+    fn surely_there(&self, state: &State, nest: &Nest) -> BTreeSet<String> {
+        let (file, pointers) = (self.cx.file, &self.cx.pointers);
+        let used = nest.arrays().into_iter().filter_map(|id| state.vars.get(&id)).copied();
+        let roots: BTreeSet<VarId> =
+            used.chain(state.symbols.keys().copied()).map(|var| file.root(var)).collect();
+        let is_there = |var: &VarId| {
+            let is_own = file.var(*var).function == Some(self.cx.position);
+            let name = &file.var(*var).name;
+            let is_only_one = || {
+                let others = file.vars.iter().filter(|v| v.function == Some(self.cx.position));
+                others.filter(|v| v.member.is_none() && v.name == *name).count() == 1
+            };
+            is_own && is_surely_there(file, pointers, *var) && is_only_one()
+        };
+        roots.into_iter().filter(is_there).map(|var| file.var(var).name.clone()).collect()
+    }
+
+    /// How many pointers there are in a table that is a member of a structure which is surely there.
+    fn n_pointers(&self, var: VarId, there: &BTreeSet<String>) -> Option<i64> {
+        let file = self.cx.file;
+        let member = file.var(var).member.as_ref()?;
+        let is_direct = matches!(member.steps.as_slice(), [Step::Follow, Step::Field(_)]);
+        match &file.var(var).ty {
+            Type::Array { len: Some(len), .. }
+                if is_direct && there.contains(&file.var(member.root).name) =>
+            {
+                constant(len)
+            }
+            _ => None,
+        }
+    }
+
+    fn test_rows(&self, state: &mut State, nest: &Nest, there: &BTreeSet<String>, at: Range) -> Lowered<()> {
+        let tables = nest.arrays().into_iter();
+        let tables = tables.filter_map(|id| Some((id, self.n_pointers(*state.vars.get(&id)?, there)?)));
+        let tables: Vec<_> = tables.collect();
+        state.tables.extend(tables);
         let Rows { tests: rows, scans, conditions } = row_tests(state, nest, at)?;
         if rows.is_empty() {
             return Ok(());
