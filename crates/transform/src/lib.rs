@@ -85,6 +85,6 @@ pub use steps::registry::{Parameter, TransformationInfo, Variation};
 pub use steps::{TRANSFORMATIONS, Transformation};
 pub use templates::{
     Machine, RefusedSuggestion, STORED_RECIPE_FORMAT, StoredRecipe, Suggestion, Suggestions, suggest,
-    suggest_for,
+    suggest_few, suggest_for,
 };
 pub use values::Literal;

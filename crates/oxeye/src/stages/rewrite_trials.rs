@@ -10,7 +10,7 @@ use oxeye_ir::ArrayId;
 use oxeye_transform::templates::{
     shares_parts_of_tiles, suggest_overlaps, suggest_private_scratch, suggest_rewrites,
 };
-use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, Transformation, suggest_for};
+use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, Transformation, suggest_few};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -73,10 +73,11 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
                 continue;
             }
         };
+        let machine = session.machine(threads);
         let suggested =
-            guarded(|| suggest_for(&rewritten.prepared(), &session.machine(threads), session.policy()));
+            guarded(|| suggest_few(&rewritten.prepared(), &machine, session.policy(), MOST_SUGGESTIONS));
         let further = suggested.map(|suggested| suggested.recipes).unwrap_or_default();
-        let further = further.into_iter().take(MOST_SUGGESTIONS).map(|suggestion| {
+        let further = further.into_iter().map(|suggestion| {
             let steps = [base.steps.clone(), suggestion.recipe.steps].concat();
             (format!("{name}, {}", suggestion.name), Recipe { steps })
         });

@@ -58,7 +58,7 @@ pub use overlaps::{shares_parts_of_tiles, suggest_overlaps};
 pub use panel::{PANEL_VERSION, panel};
 pub use rewrites::{suggest_private_scratch, suggest_rewrites};
 pub use stored::{STORED_RECIPE_FORMAT, StoredRecipe};
-pub use suggest::{RefusedSuggestion, Suggestion, Suggestions, suggest, suggest_for};
+pub use suggest::{RefusedSuggestion, Suggestion, Suggestions, suggest, suggest_few, suggest_for};
 pub use template::{
     Base, BlockShape, Cache, Capped, Independent, Lanes, Loops, Order, Registers, Share, Shares, Strategy,
     Template, Threads,

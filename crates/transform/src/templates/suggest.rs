@@ -12,7 +12,7 @@ use oxeye_ir::{Nest, Program};
 use std::fmt;
 
 /// Templates times dependences that are looked at in one nest, which takes some seconds; the others are left out.
-const MOST_WORK: usize = 100_000;
+const MOST_WORK: usize = 40_000;
 
 /// A recipe to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +66,16 @@ pub fn suggest(program: &Program, nest: &Nest, machine: &Machine, policy: Policy
 
 /// The same for a prepared nest.
 pub fn suggest_for(prepared: &PreparedNest<'_>, machine: &Machine, policy: Policy) -> Suggestions {
+    suggest_few(prepared, machine, policy, usize::MAX)
+}
+
+/// The best guesses only, `most` at most; the other templates are not looked at.
+pub fn suggest_few(
+    prepared: &PreparedNest<'_>,
+    machine: &Machine,
+    policy: Policy,
+    most: usize,
+) -> Suggestions {
     let mut instantiator = Instantiator::of(prepared, machine, policy);
     let mut found = Suggestions::default();
     if !instantiator.has_loops() {
@@ -87,6 +97,9 @@ pub fn suggest_for(prepared: &PreparedNest<'_>, machine: &Machine, policy: Polic
         found.refused.push(RefusedSuggestion::new("", reason));
     }
     for template in templates.into_iter().take(n_built) {
+        if found.recipes.len() >= most {
+            break;
+        }
         let strategy = template.strategy_title();
         let parts = instantiator.refused_parts(&template);
         found.refused.extend(parts.into_iter().map(|reason| RefusedSuggestion::new(&strategy, reason)));
