@@ -272,7 +272,7 @@ impl Text<'_> {
             reader.unit.diagnostics.push(Diagnostic { span, ..Diagnostic::warning(why) });
         }
         let has_hidden_calls = has_hidden_calls(preprocessed, source);
-        let has_strict_aliasing = has_strict_aliasing(&options.args, &preprocessed.text, source);
+        let has_strict_aliasing = has_strict_aliasing(&options.args, source);
         let mut words = layout.left_out();
         for (position, function) in file.functions.iter().enumerate() {
             if !self.is_own(function) || options.function.as_ref().is_some_and(|name| *name != function.name)
@@ -337,17 +337,13 @@ impl Unit {
     }
 }
 
-/// Whether the compiler takes it that objects of different types do not overlap: gcc does from `-O2` on.
-fn has_strict_aliasing(args: &[String], preprocessed: &str, source: &str) -> bool {
-    let level = args.iter().rev().find_map(|arg| arg.strip_prefix("-O"));
-    let is_told = tokens(preprocessed).iter().any(|t| t.text.trim_matches('_') == "may_alias");
-    let (_, directives) = tokens_and_directives(source);
+/// Whether objects of different types do not overlap, as C says (C17 6.5p7), unless somebody says otherwise.
+fn has_strict_aliasing(args: &[String], source: &str) -> bool {
+    let (words, directives) = tokens_and_directives(source);
     let is_asked = |text: &str| text.contains("no-strict-aliasing");
     !args.iter().any(|arg| is_asked(arg))
-        && level.is_none_or(|level| !["0", "1", "", "g"].contains(&level))
-        && !is_told
-        && !is_asked(preprocessed)
-        && !directives.iter().any(|d| is_asked(d.text))
+        && !words.iter().any(|t| t.text.trim_matches('_') == "may_alias" || is_asked(t.text))
+        && !directives.iter().any(|d| is_asked(d.text) || d.text.contains("may_alias"))
 }
 
 /// Whether types have the sizes that everything here takes them to have.

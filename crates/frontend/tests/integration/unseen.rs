@@ -142,3 +142,24 @@ void pipeline(int n)
         assert!(!is_group(between, behind), "{between} … {behind}");
     }
 }
+
+#[test]
+fn objects_of_different_types_are_apart_unless_the_file_says_otherwise() {
+    let are_apart = |types: &str| {
+        let source = format!(
+            "{types}
+void f(int n, float *p, whole *z)
+{{
+    for (int i = 0; i < n; i++) {{
+        z[i] = 3;
+        p[i] += p[i + 2];
+    }}
+}}
+"
+        );
+        read(&source).functions[0].program.may_alias.is_empty()
+    };
+    assert!(are_apart("typedef int whole;"));
+    assert!(!are_apart("typedef int __attribute__((may_alias)) whole;"));
+    assert!(!are_apart("#pragma GCC optimize(\"no-strict-aliasing\")\ntypedef int whole;"));
+}

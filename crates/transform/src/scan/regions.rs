@@ -4,6 +4,7 @@
 //! and what a remainder is; conditions that an innermost loop does not change are tested before it (loop unswitching, Allen and
 //! Cocke, 1971).
 
+use super::rewrite::for_each_access;
 use crate::schedule::space::{implies, is_empty};
 use oxeye_analysis::{affine_condition, negated_condition};
 use oxeye_ir::{Affine, BinaryOp, Constraint, Expr, LoopId, Node, Stmt, UnaryOp, Var};
@@ -60,10 +61,7 @@ impl Known<'_> {
         let mut found = Vec::new();
         for node in nodes {
             match node {
-                Node::Stmt(mut s) => {
-                    self.simplify(&mut s);
-                    found.push(Node::Stmt(s));
-                }
+                Node::Stmt(s) => found.push(self.simplified(s)),
                 Node::Loop(mut l) => {
                     let was_empty = l.body.is_empty();
                     l.body = self.decided(l.body);
@@ -86,14 +84,20 @@ impl Known<'_> {
         found
     }
 
-    /// Replaces selections, minima, maxima and remainders of integers by what they are known to be.
-    fn simplify(self, s: &mut Stmt) {
-        let simpler = |e: &mut Expr| {
-            if let Some(value) = self.value(e) {
-                *e = value;
+    /// A statement with what selections, minima, maxima and remainders in its indices are known to be. Of values the type matters
+    /// as well.
+    fn simplified(self, s: Stmt) -> Node {
+        let mut node = Node::Stmt(s);
+        for_each_access(&mut node, &mut |access| {
+            for index in &mut access.indices {
+                index.rewrite(&mut |e| {
+                    if let Some(value) = self.value(e) {
+                        *e = value;
+                    }
+                });
             }
-        };
-        s.target.indices.iter_mut().chain([&mut s.value]).for_each(|e| e.rewrite(&mut |e| simpler(e)));
+        });
+        node
     }
 
     /// The integer expression that another is known to be, whose operands are as simple as they can be.
@@ -188,18 +192,18 @@ pub(super) fn negation(condition: Expr) -> Expr {
     Expr::Unary(UnaryOp::Not, Box::new(condition))
 }
 
-/// The constraints on the iterator of a loop that decide conditions, selections, minima, maxima and remainders of these nodes,
-/// wherever they stand, where others hold.
+/// The constraints on the iterator of a loop that decide conditions of these nodes, and selections, minima, maxima and remainders in
+/// indices, wherever they stand, where others hold.
 pub(crate) fn conditions_on(nodes: &[Node], id: LoopId, known: &[Constraint]) -> Vec<Constraint> {
     let mut found = Vec::new();
     for node in nodes {
-        let mut decided = |e: &Expr| found.extend(decided_by(e, known));
         match node {
-            Node::If { condition, .. } => {
-                decided(condition);
-                found.extend(comparisons(condition).unwrap_or_default());
+            Node::If { condition, .. } => found.extend(comparisons(condition).unwrap_or_default()),
+            Node::Stmt(s) => {
+                let reads = s.value.reads().into_iter().flat_map(|read| &read.indices);
+                let indices = s.target.indices.iter().chain(reads);
+                indices.for_each(|index| found.extend(decided_by(index, known)));
             }
-            Node::Stmt(s) => s.target.indices.iter().chain([&s.value]).for_each(decided),
             Node::Loop(_) => {}
         }
         for body in node.bodies() {
