@@ -1,7 +1,7 @@
 //! Places of loops and function bodies in the user's own text, before preprocessing.
 
 use crate::directives::{self, Directive};
-use crate::lexer::{DirectiveLine, Token, TokenKind, tokens, tokens_and_directives};
+use crate::lexer::{ARITHMETIC_WORDS, DirectiveLine, Token, TokenKind, tokens, tokens_and_directives};
 use oxeye_ir::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -57,6 +57,8 @@ struct LeftOut<'a> {
     tokens: Vec<Token<'a>>,
     /// The words of the macros that it defines.
     macros: HashSet<&'a str>,
+    /// Whether parts of it are left out in some of those builds.
+    has_conditions: bool,
 }
 
 impl<'a> LeftOut<'a> {
@@ -64,22 +66,27 @@ impl<'a> LeftOut<'a> {
         let own = directives.iter().filter(|d| range.contains(&d.start) && d.name() == "define");
         let macros = own.flat_map(|d| tokens(d.text.trim_start_matches('#'))).map(|t| t.text).collect();
         let tokens = all.iter().filter(|t| range.contains(&t.start)).copied().collect();
-        Self { range, tokens, macros }
+        let has_conditions =
+            directives.iter().any(|d| range.contains(&d.start) && d.name().starts_with("if"));
+        Self { range, tokens, macros, has_conditions }
     }
 
-    /// Whether it may read a variable of this name before it sets or declares it.
+    /// Whether it may read a variable of this name, which its first statements need not have set or declared.
     fn reads(&self, name: &str) -> bool {
-        let first = self.tokens.iter().position(|t| t.is(name));
-        let is_set = |at: usize| {
-            let next = |n: usize| self.tokens.get(at + n);
-            next(1).is_some_and(|t| t.is("=")) && !next(2).is_some_and(|t| t.is("="))
+        let Some(first) = self.tokens.iter().position(|t| t.is(name)) else {
+            return self.macros.contains(name);
         };
-        let is_declared = |at: usize| {
-            let before = at.checked_sub(1).map(|before| &self.tokens[before]);
-            before
-                .is_some_and(|t| t.kind == TokenKind::Word && !["return", "else", "sizeof"].contains(&t.text))
+        let is_sure = |t: &Token<'_>| {
+            let is_type = ARITHMETIC_WORDS.contains(&t.text) || t.is("const");
+            is_type || t.is(";") || t.is(",")
         };
-        self.macros.contains(name) || first.is_some_and(|at| !is_set(at) && !is_declared(at))
+        // Whatever comes before it may be a condition.
+        let is_at_begin = self.tokens[..first].iter().all(is_sure);
+        let rest = &self.tokens[first + 1..];
+        let is_set = rest.first().is_some_and(|t| t.is("=")) && !rest.get(1).is_some_and(|t| t.is("="));
+        let mut value = rest.iter().take_while(|t| !t.is(";"));
+        !(is_at_begin && is_set && !self.has_conditions && !value.any(|t| t.is(name)))
+            || self.macros.contains(name)
     }
 }
 
@@ -266,14 +273,16 @@ impl<'a> Layout<'a> {
             let words = d.text.trim_start_matches('#').trim_start().strip_prefix(d.name())?;
             tokens(words).first().map(|t| t.text)
         });
-        let behind = &self.text[span.end..];
-        names.into_iter().any(|name| {
-            let (tokens, directives) = tokens_and_directives(behind);
-            let has_it = |text: &str| tokens_and_directives(text).0.iter().any(|t| t.is(name));
-            let in_directive =
-                |d: &DirectiveLine<'_>| d.name() != "undef" && has_it(d.text.trim_start_matches('#'));
-            tokens.iter().any(|t| t.is(name)) || directives.iter().any(in_directive)
-        })
+        let behind = tokens(&self.text[span.end..]);
+        let uses = |d: &DirectiveLine<'_>, name: &str| {
+            let words = tokens(d.text.trim_start_matches('#'));
+            // What others stand for, wherever they are defined, and conditions behind it.
+            let own = if d.name() == "define" { 2 } else { 1 };
+            let is_behind = d.name() == "define" || (d.start >= span.end && d.name() != "undef");
+            is_behind && words.iter().skip(own).any(|t| t.is(name))
+        };
+        let outside = || self.directives.iter().filter(|d| !(span.start..span.end).contains(&d.start));
+        names.into_iter().any(|name| behind.iter().any(|t| t.is(name)) || outside().any(|d| uses(d, name)))
     }
 
     /// Whether a file is included inside a span.

@@ -1,7 +1,6 @@
 //! Which pointers may lead to the same memory.
 
 use crate::ast::*;
-use crate::fields::allocated;
 use crate::flow::{lent, only_follows};
 use crate::members::member_of;
 use crate::rotations::rotations_in;
@@ -15,8 +14,6 @@ enum Base {
     Object(VarId),
     /// The memory that the caller of this function passed as this parameter.
     Param(usize, usize),
-    /// The blocks that members of this name lead to, by its place among these names.
-    Field(usize),
     /// Nothing.
     Null,
     Unknown,
@@ -52,8 +49,6 @@ pub(crate) struct Pointers<'a> {
     escaping_functions: HashSet<&'a str>,
     /// Arrays whose address is used outside of subscripts.
     escaping: HashSet<VarId>,
-    /// Names of members that hold results of allocations only.
-    allocated: Vec<String>,
 }
 
 const MAX_CALL_DEPTH: usize = 12;
@@ -68,7 +63,6 @@ impl<'a> Pointers<'a> {
             calls: HashMap::new(),
             escaping_functions: HashSet::new(),
             escaping: HashSet::new(),
-            allocated: Vec::new(),
         };
         for (var, init) in &file.global_inits {
             found.assigned.entry(*var).or_default().push(init);
@@ -115,7 +109,6 @@ impl<'a> Pointers<'a> {
                 }
             });
         }
-        found.allocated = allocated(file, &|e| found.is_allocation(e, 0)).into_iter().collect();
         found
     }
 
@@ -235,12 +228,6 @@ impl<'a> Pointers<'a> {
         !self.wild.contains(&var)
     }
 
-    /// All values that a pointer is assigned, if these are known.
-    pub(crate) fn values_of(&self, var: VarId) -> Option<&[&'a Expr]> {
-        let is_known = !self.wild.contains(&var) && !self.swapped.contains_key(&var);
-        is_known.then(|| self.assigned.get(&var).map_or(&[][..], Vec::as_slice))
-    }
-
     /// Whether the parameter is ever assigned a value other than its initial one.
     pub(crate) fn is_assigned(&self, var: VarId) -> bool {
         self.wild.contains(&var) || self.assigned.contains_key(&var) || self.swapped.contains_key(&var)
@@ -311,13 +298,7 @@ impl<'a> Pointers<'a> {
             // The structure itself, if it contains the elements.
             let is_behind = matches!(member.steps.first(), Some(Step::Follow | Step::Subscript));
             let is_inside = self.is_inside(var, usize::from(is_behind));
-            return match member.steps.last() {
-                _ if is_inside => self.base_of_var(member.root),
-                Some(Step::Field(name)) if is_to_numbers(&variable.ty) => {
-                    self.allocated.iter().position(|n| n == name).map_or(Base::Unknown, Base::Field)
-                }
-                _ => Base::Unknown,
-            };
+            return if is_inside { self.base_of_var(member.root) } else { Base::Unknown };
         }
         if variable.ty.pointee().is_some_and(|ty| matches!(ty, Type::Pointer { .. })) {
             // The elements are behind pointers that may lead anywhere.
@@ -379,8 +360,6 @@ impl<'a> Pointers<'a> {
     fn follow(&self, e: &Expr, found: &mut Sources) {
         match &e.kind {
             ExprKind::Var(v) if !self.swapped.contains_key(v) => self.follow_var(*v, found),
-            // What one of them led to at first.
-            ExprKind::Var(v) => self.group(*v).into_iter().for_each(|w| found.add(self.base_of_var(w))),
             ExprKind::Cast(_, inner) => self.follow(inner, found),
             ExprKind::Select(_, yes, no) => {
                 self.follow(yes, found);
@@ -528,9 +507,6 @@ impl<'a> Pointers<'a> {
             // A declared array used only by subscripts cannot be reached by any pointer.
             (Base::Object(v), Base::Unknown) | (Base::Unknown, Base::Object(v)) => self.is_out_of_reach(v),
             (Base::Unknown, _) | (_, Base::Unknown) => false,
-            // Blocks that are stored in such members are held by nothing else at first.
-            (Base::Field(a), Base::Field(b)) => a != b,
-            (Base::Field(_), Base::Object(_)) | (Base::Object(_), Base::Field(_)) => true,
             (Base::Object(v), Base::Object(w)) => v != w,
             (Base::Param(f, position), Base::Object(v)) | (Base::Object(v), Base::Param(f, position)) => {
                 let is_younger = self.file.var(v).function == Some(f)
@@ -546,11 +522,6 @@ impl<'a> Pointers<'a> {
                         self.all_distinct(&arg, &[Base::Object(v)], depth + 1)
                     })
             }
-            (Base::Param(f, position), other @ Base::Field(_))
-            | (other @ Base::Field(_), Base::Param(f, position)) => self.all_calls(f, |args| {
-                let arg = args.get(position).map_or(vec![Base::Unknown], |e| self.bases_of(e));
-                self.all_distinct(&arg, &[other], depth + 1)
-            }),
             (Base::Param(f, p), Base::Param(g, q)) => {
                 f == g
                     && p != q
@@ -577,18 +548,13 @@ impl<'a> Pointers<'a> {
     }
 
     /// Whether every call of the function is known and satisfies `holds`.
-    pub(crate) fn all_calls(&self, function: usize, holds: impl Fn(&[Expr]) -> bool) -> bool {
+    fn all_calls(&self, function: usize, holds: impl Fn(&[Expr]) -> bool) -> bool {
         let f = &self.file.functions[function];
         let Some(calls) = self.calls.get(f.name.as_str()) else { return false };
         f.is_static
             && !self.escaping_functions.contains(f.name.as_str())
             && calls.iter().all(|args| holds(args))
     }
-}
-
-/// Whether a pointer leads to numbers.
-fn is_to_numbers(ty: &Type) -> bool {
-    matches!(ty, Type::Pointer { to, .. } if matches!(**to, Type::Scalar(_)))
 }
 
 fn is_null(e: &Expr) -> bool {

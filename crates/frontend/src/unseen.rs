@@ -37,8 +37,7 @@ impl<'a> Unseen<'a> {
 
     /// Whether a variable of the function may be read behind a part of it.
     pub(crate) fn may_read(&self, variable: &Variable, behind: Span) -> bool {
-        let is_dropped =
-            || !matches!(variable.ty, Type::Scalar(_)) && self.dropped.contains(variable.name.as_str());
+        let is_dropped = || self.dropped.contains(variable.name.as_str());
         let is_called = self.has_hidden_calls && matches!(variable.ty, Type::Pointer { .. });
         is_called || is_dropped() || self.layout.may_be_read_around(behind, &variable.name)
     }

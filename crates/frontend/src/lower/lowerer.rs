@@ -34,8 +34,6 @@ pub(crate) struct State {
     pub(crate) extents: HashMap<(VarId, usize), SymId>,
     /// Arrays whose rows are behind pointers, and the number of pointers to their elements.
     pub(crate) rows: Vec<(ArrayId, usize)>,
-    /// Those of them whose pointers are so many members of a structure that is surely there.
-    pub(crate) tables: BTreeMap<ArrayId, i64>,
     /// Members of structures that live inside a nest.
     pub(crate) members: HashSet<ArrayId>,
     /// Checks that end the program, by the variables whose stores mark their places.
@@ -54,7 +52,6 @@ impl State {
             null_tests: HashMap::new(),
             extents: HashMap::new(),
             rows: Vec::new(),
-            tables: BTreeMap::new(),
             members: HashSet::new(),
             checks: BTreeMap::new(),
         }

@@ -10,8 +10,7 @@ use super::uses::{Use, uses};
 use crate::ast::{Range, VarId};
 use crate::refusal::{Lowered, Refusal};
 use oxeye_binding::{Binding, RowForm, RowScan, RowTest};
-use oxeye_ir::{Affine, ArrayId, Expr, Nest, Program, ScalarType, SymId};
-use std::collections::BTreeMap;
+use oxeye_ir::{Expr, Nest, Program, ScalarType, SymId};
 
 impl Lowerer<'_> {
     /// Symbols for the distances of rows: how many rows or elements of a dimension lie in one of the dimension before.
@@ -47,10 +46,10 @@ pub(crate) struct Rows {
 
 /// The tests for the rows that a nest uses.
 pub(crate) fn row_tests(state: &mut State, nest: &Nest, at: Range) -> Lowered<Rows> {
-    let State { program, rows, tables, .. } = state;
+    let State { program, rows, .. } = state;
     let mut found = Rows::default();
     for (array, n_levels) in rows.iter().filter(|(id, _)| nest.arrays().contains(id)) {
-        let uses = possible_uses(program, nest, (*array, n_levels - 1), tables);
+        let uses = uses(program, nest, *array, n_levels - 1);
         let all: Vec<&Use> = uses.iter().collect();
         let ends: Option<Vec<Ends>> = (0..*n_levels).map(|d| hull(&all, d)).collect();
         let sure = ends.and_then(|ends| {
@@ -90,7 +89,7 @@ pub(crate) fn row_tests(state: &mut State, nest: &Nest, at: Range) -> Lowered<Ro
 }
 
 /// Says again how rows are found, where nests have come to reach the arrays in their conditions by other indices.
-pub(crate) fn renew_scans(program: &mut Program, binding: &mut Binding, tables: &BTreeMap<ArrayId, i64>) {
+pub(crate) fn renew_scans(program: &mut Program, binding: &mut Binding) {
     let with_scans = binding.entries.iter().filter(|(_, entry)| !entry.scans.is_empty());
     for id in with_scans.map(|(id, _)| *id).collect::<Vec<_>>() {
         let (Some(nest), Some(mut entry)) = (program.nests.get(&id).cloned(), binding.entry(id).cloned())
@@ -100,7 +99,7 @@ pub(crate) fn renew_scans(program: &mut Program, binding: &mut Binding, tables: 
         entry.scans.clear();
         let mut is_known = true;
         for test in entry.rows.iter_mut().filter(|test| test.used.is_some()) {
-            let uses = possible_uses(program, &nest, (test.array, test.ranges.len() - 1), tables);
+            let uses = uses(program, &nest, test.array, test.ranges.len() - 1);
             match scanned(program, test.array, &uses, &mut entry.scans) {
                 Some(new) => *test = RowTest { form: test.form, ..new },
                 None => is_known = false,
@@ -112,37 +111,6 @@ pub(crate) fn renew_scans(program: &mut Program, binding: &mut Binding, tables: 
         }
         binding.entries.insert(id, entry);
     }
-}
-
-/// The uses of an array with so many dimensions of pointers. Those of a table that is there in any case may be taken for sure where
-/// they are under conditions, since all its pointers can be read.
-fn possible_uses(
-    program: &Program,
-    nest: &Nest,
-    (array, n_pointers): (ArrayId, usize),
-    tables: &BTreeMap<ArrayId, i64>,
-) -> Vec<Use> {
-    let mut uses = uses(program, nest, array, n_pointers);
-    let all: Vec<&Use> = uses.iter().collect();
-    let is_within =
-        tables.get(&array).is_some_and(|n| hull(&all, 0).is_some_and(|ends| is_within(&ends, *n)));
-    let is_plain = |u: &Use| {
-        let mut bounds = u.loops.iter().flat_map(|l| l.lower.0.iter().chain(&l.upper.0));
-        bounds.all(|term| term.as_affine().is_some()) && u.indices.iter().all(|e| e.reads().is_empty())
-    };
-    if is_within && uses.iter().all(is_plain) {
-        for u in &mut uses {
-            u.guards.clear();
-            u.n_unknown = 0;
-        }
-    }
-    uses
-}
-
-/// Whether these are numbers of things of which there are `n`.
-fn is_within(ends: &Ends, n: i64) -> bool {
-    let mut all = ends.low.iter().chain(&ends.high).map(|end| only(end).and_then(Affine::as_constant));
-    all.all(|end| end.is_some_and(|end| (0..n).contains(&end)))
 }
 
 /// Conditions under which the first and the last rows are surely used.

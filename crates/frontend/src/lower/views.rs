@@ -93,7 +93,7 @@ fn followed(view: &View) -> impl Iterator<Item = Followed> + '_ {
 }
 
 /// The condition under which a nest is sure to read what its views lead through; `Ok(None)` if it always does. `conditional`
-/// are the symbols of ends that stand behind `&&`; the variables that are `there` lead to structures in any case.
+/// are the symbols of ends that stand behind `&&`.
 ///
 /// # Errors
 /// A pointer for which that is not known.
@@ -101,10 +101,8 @@ pub(crate) fn reached(
     (program, binding): (&Program, &Binding),
     nest: &Nest,
     conditional: &BTreeSet<SymId>,
-    there: &BTreeSet<String>,
 ) -> Result<Option<Expr>, String> {
-    let always = there.iter().map(|name| (name.clone(), Vec::new())).collect();
-    let (sure, all) = (Vec::new(), BTreeSet::new());
+    let (always, sure, all) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
     let mut search = Search { program, binding, conditional, always, sure, all };
     let mut path = Vec::new();
     search.nodes(&nest.roots, &mut path, true);

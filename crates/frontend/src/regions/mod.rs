@@ -147,9 +147,9 @@ impl<'a> Regions<'a> {
         });
         let counters = declared.iter().filter(|(_, var)| counting.contains(var)).map(|(id, _)| *id).collect();
         let symbols = Symbols { is_visible: &is_visible, counters };
-        let State { program, binding, tables, .. } = &mut regions.state;
+        let State { program, binding, .. } = &mut regions.state;
         delinearize(program, binding, &regions.known, &wide, &symbols);
-        renew_scans(program, binding, tables);
+        renew_scans(program, binding);
         regions.take_checks_out();
         let body = regions.sequence(pieces);
         regions.state.program.body = body;

@@ -1,20 +1,20 @@
 //! Lowering one nest, with its conditions and effects.
 
 use super::Regions;
-use crate::ast::{ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind, constant};
+use crate::ast::{ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::context::Team;
 use crate::directives::{Construct, Directive};
 use crate::flow::{is_array_kept, is_live_after, is_scratch_of};
+use crate::lexer::{ARITHMETIC_WORDS, TokenKind, tokens};
 use crate::lower::{
     Lowerer, Outcome, Rows, State, changing_places, disguised, may_end_program, needed_later, reached, reads,
     remove_stores, row_tests, sets, used_both_ways, without_checks,
 };
-use crate::objects::is_surely_there;
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
 use crate::scan::{Scan, commas};
-use oxeye_binding::{Clauses, Entry, OwnText, Step};
+use oxeye_binding::{Clauses, Entry, OwnText};
 use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, NestId, Node, Span, Storage, SymId, Threads, Update};
 use std::collections::{BTreeSet, HashMap};
 
@@ -158,8 +158,7 @@ impl<'a> Regions<'a> {
         state.binding.may_change.extend(may_change);
         state.binding.may_change.sort_unstable();
         state.binding.may_change.dedup();
-        let there = self.surely_there(&state, &nest);
-        match reached((&state.program, &state.binding), &nest, &conditional, &there) {
+        match reached((&state.program, &state.binding), &nest, &conditional) {
             Ok(None) => {}
             Ok(reached) => {
                 let entry = Entry { reached, ..Entry::default() };
@@ -183,7 +182,7 @@ impl<'a> Regions<'a> {
             }
             state.binding.advances.insert(id, advances);
         }
-        self.test_rows(&mut state, &nest, &there, s.range)?;
+        self.test_rows(&mut state, &nest, s.range)?;
         check_elements(&state, &nest, head)?;
         check_checks(&state, &nest, facts, head)?;
         let is_of_thread = |v: &&VarId| self.cx.directives.is_threadprivate(&self.cx.file.var(**v).name);
@@ -360,10 +359,13 @@ impl<'a> Regions<'a> {
             }
         });
         let value = self.cx.preprocessed.text.get(value?.start..value?.end)?.replace('\n', " ");
-        Some((
-            variable.name.clone(),
-            Some(format!("static const {} = {value};", file.declaration(variable)?)),
-        ))
+        let declaration = format!("static const {} = {value};", file.declaration(variable)?);
+        // Other names may be known in the function only.
+        let is_known = |word: &str| {
+            ["static", "const"].contains(&word) || word == variable.name || ARITHMETIC_WORDS.contains(&word)
+        };
+        let mut words = tokens(&declaration).into_iter().filter(|t| t.kind == TokenKind::Word);
+        words.all(|t| is_known(t.text)).then(|| (variable.name.clone(), Some(declaration)))
     }
 
     /// The variables that the text of a nest uses besides its arguments.
@@ -595,44 +597,7 @@ impl<'a> Regions<'a> {
     }
 
     /// Records which rows behind pointers the nest uses.
-    /// The parameters that lead to structures whether or not a nest follows them.
-    fn surely_there(&self, state: &State, nest: &Nest) -> BTreeSet<String> {
-        let (file, pointers) = (self.cx.file, &self.cx.pointers);
-        let used = nest.arrays().into_iter().filter_map(|id| state.vars.get(&id)).copied();
-        let roots: BTreeSet<VarId> =
-            used.chain(state.symbols.keys().copied()).map(|var| file.root(var)).collect();
-        let is_there = |var: &VarId| {
-            let is_own = file.var(*var).function == Some(self.cx.position);
-            let name = &file.var(*var).name;
-            let is_only_one = || {
-                let others = file.vars.iter().filter(|v| v.function == Some(self.cx.position));
-                others.filter(|v| v.member.is_none() && v.name == *name).count() == 1
-            };
-            is_own && is_surely_there(file, pointers, *var) && is_only_one()
-        };
-        roots.into_iter().filter(is_there).map(|var| file.var(var).name.clone()).collect()
-    }
-
-    /// How many pointers there are in a table that is a member of a structure which is surely there.
-    fn n_pointers(&self, var: VarId, there: &BTreeSet<String>) -> Option<i64> {
-        let file = self.cx.file;
-        let member = file.var(var).member.as_ref()?;
-        let is_direct = matches!(member.steps.as_slice(), [Step::Follow, Step::Field(_)]);
-        match &file.var(var).ty {
-            Type::Array { len: Some(len), .. }
-                if is_direct && there.contains(&file.var(member.root).name) =>
-            {
-                constant(len)
-            }
-            _ => None,
-        }
-    }
-
-    fn test_rows(&self, state: &mut State, nest: &Nest, there: &BTreeSet<String>, at: Range) -> Lowered<()> {
-        let tables = nest.arrays().into_iter();
-        let tables = tables.filter_map(|id| Some((id, self.n_pointers(*state.vars.get(&id)?, there)?)));
-        let tables: Vec<_> = tables.collect();
-        state.tables.extend(tables);
+    pub(super) fn test_rows(&self, state: &mut State, nest: &Nest, at: Range) -> Lowered<()> {
         let Rows { tests: rows, scans, conditions } = row_tests(state, nest, at)?;
         if rows.is_empty() {
             return Ok(());

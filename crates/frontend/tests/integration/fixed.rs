@@ -199,9 +199,11 @@ void f(int n, const double *restrict a, double *restrict c)
 {
     static const double weight[] = { 1, .5, 1 };
     const int first[2] = { n, 1 };
+    enum { NONE };
+    static const int none[1] = { NONE };
     for (int i = 1; i < n - 1; i++)
         for (int k = 0; k < 3; k++)
-            c[i] += weight[k] * a[i + offset[k]] + changed[k] * first[1];
+            c[i] += weight[k] * a[i + offset[k]] + changed[k] * first[1] + none[0];
 }
 ";
     let unit = read(source);

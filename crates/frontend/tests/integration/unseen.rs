@@ -44,7 +44,13 @@ fn what_another_build_reads_is_alive() {
     assert!(is_dead("", SCALAR, &format!("{OTHER} b = 1; c[0] = b;\n#endif")));
     assert!(is_dead("", SCALAR, &format!("{OTHER} int b = 1; c[0] = b;\n#endif")));
     assert!(is_dead(&format!("{OTHER} double g(double *b) {{ return b[2]; }}\n#endif"), ARRAY, ""));
+    for first in
+        ["b = b * 3;", "if (n > 100) b = 7;", "{ double b = 3; c[1] = b; }", "\n#ifdef Q\n b = 3;\n#endif\n"]
+    {
+        assert!(!is_dead("", SCALAR, &format!("{OTHER} {first} c[0] = b;\n#endif")), "{first}");
+    }
     // By way of macros.
+    assert!(!is_dead("", SCALAR, "\n#undef assert\n#define assert(x)\n assert((c[0] = b) != 99);"));
     assert!(!is_dead("", ARRAY, "\n#undef assert\n#define assert(x)\n assert(b[3] == 4);"));
     let dump = format!("{OTHER}#define DUMP c[0] = b[3]\n#else\n#define DUMP\n#endif");
     assert!(!is_dead(&dump, ARRAY, "DUMP;"));
@@ -76,6 +82,7 @@ void f(int n, const double *restrict a, double *restrict c)
     assert!(refused(&with(AGAIN, "c[0] = K;")));
     assert!(refused(&with("#define L 5", "\n#ifdef L\nc[0] = 1;\n#endif")));
     assert!(!refused(&with(AGAIN, "c[0] = 1;")));
+    assert!(refused(&format!("#define USE K\n{}", with(AGAIN, "c[0] = USE;"))));
     assert!(!refused(&with("#define L 5\n#undef L", "\n#undef L\n")));
 }
 
