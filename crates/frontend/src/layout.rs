@@ -85,8 +85,8 @@ impl<'a> LeftOut<'a> {
         let rest = &self.tokens[first + 1..];
         let is_set = rest.first().is_some_and(|t| t.is("=")) && !rest.get(1).is_some_and(|t| t.is("="));
         let mut value = rest.iter().take_while(|t| !t.is(";"));
-        !(is_at_begin && is_set && !self.has_conditions && !value.any(|t| t.is(name)))
-            || self.macros.contains(name)
+        let is_own = is_at_begin && is_set && !value.any(|t| t.is(name));
+        !is_own || self.has_conditions || self.macros.contains(name)
     }
 }
 
