@@ -280,7 +280,7 @@ impl Text<'_> {
                 continue;
             }
             let unseen = Unseen::of(layout, preprocessed, function.range, has_hidden_calls);
-            words = words.zip(unseen.words()).map(|(all, own)| &all | &own);
+            words.iter_mut().for_each(|words| words.extend(unseen.dropped()));
             let cx = Context {
                 file,
                 function,

@@ -28,6 +28,11 @@ impl<'a> Unseen<'a> {
         Self { layout, dropped, has_hidden_calls }
     }
 
+    /// The words that macros drop in it.
+    pub(crate) fn dropped(&self) -> &HashSet<&'a str> {
+        &self.dropped
+    }
+
     /// The words that other builds may have in it, and all those of parts that are left out; `None` if they are not known.
     pub(crate) fn words(&self) -> Option<HashSet<&'a str>> {
         let mut words = self.layout.left_out()?;

@@ -349,18 +349,11 @@ impl<'a> Regions<'a> {
             if let StmtKind::Declare(declared) = &s.kind {
                 let init = declared.iter().find(|d| d.var == var).and_then(|d| d.init.as_ref());
                 value = init.map(|init| init.range).or(value);
-                let mut is_number = true;
-                init.into_iter().for_each(|init| {
-                    init.walk(&mut |e| {
-                        is_number &= e.as_var().is_none() && !matches!(e.kind, ExprKind::Call(..))
-                    });
-                });
-                value = value.filter(|_| is_number);
             }
         });
         let value = self.cx.preprocessed.text.get(value?.start..value?.end)?.replace('\n', " ");
         let declaration = format!("static const {} = {value};", file.declaration(variable)?);
-        // Other names may be known in the function only.
+        // Other names are no constants, or may be known in the function only.
         let is_known = |word: &str| {
             ["static", "const"].contains(&word) || word == variable.name || ARITHMETIC_WORDS.contains(&word)
         };

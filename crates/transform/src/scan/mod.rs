@@ -13,7 +13,7 @@ mod storage;
 
 pub(crate) use conditions::{bounds_from, condition, guarded};
 pub(crate) use regions::conditions_on;
-pub(crate) use rewrite::{for_each_access, make_unique, rename_array, substitute};
+pub(crate) use rewrite::{for_each_access, make_unique, placed, rename_array, substitute};
 
 use conditions::complementary;
 use regions::{Known, MOST_UNSWITCHED, if_false, if_true, invariant_condition, negation};
@@ -137,13 +137,8 @@ impl Generator<'_> {
         if is_empty(&[context, &statement.domain].concat()) {
             return Vec::new();
         }
-        let mut node = Node::clone(&statement.node);
-        substitute(&mut node, &|v| match v {
-            Var::Loop(l) => statement.map.get(&l).cloned(),
-            Var::Sym(_) => None,
-        });
         let rows = [context, &statement.domain].concat();
-        let nodes = Known { rows: &rows, conditions: &self.conditions }.decided(vec![node]);
+        let nodes = Known { rows: &rows, conditions: &self.conditions }.decided(vec![placed(statement)]);
         if nodes.is_empty() {
             return nodes;
         }

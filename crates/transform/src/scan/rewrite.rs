@@ -1,7 +1,7 @@
 //! Fixes names, subscripts and ids of a generated nest.
 
 use super::storage::Layout;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, Statement};
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, BoundTerm, Execution, Expr, LoopId, Nest, Node, Program, StmtId,
     Storage, Var,
@@ -28,6 +28,16 @@ pub(crate) fn substitute(node: &mut Node, with: &dyn Fn(Var) -> Option<Affine>) 
     for body in node.bodies_mut() {
         body.iter_mut().for_each(|n| substitute(n, with));
     }
+}
+
+/// What a statement of a schedule runs, in terms of the loops that it has now.
+pub(crate) fn placed(statement: &Statement) -> Node {
+    let mut node = Node::clone(&statement.node);
+    substitute(&mut node, &|v| match v {
+        Var::Loop(l) => statement.map.get(&l).cloned(),
+        Var::Sym(_) => None,
+    });
+    node
 }
 
 /// Calls `f` on every access under a node.

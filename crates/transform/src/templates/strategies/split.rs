@@ -8,7 +8,7 @@
 
 use super::builder::Builder;
 use super::tree::{innermost_loops, next_sibling, top_loops};
-use crate::scan::{conditions_on, substitute};
+use crate::scan::{conditions_on, placed};
 use crate::schedule::space::implies;
 use crate::schedule::{Schedule, all_leaves};
 use crate::steps::IndexSetSplit;
@@ -132,12 +132,7 @@ fn borders(schedule: &Schedule, id: LoopId) -> Vec<Affine> {
         let inner = || paths[s].iter().skip_while(|l| **l != id).skip(1);
         let windows: BTreeMap<LoopId, (i64, i64)> =
             inner().filter_map(|l| Some((*l, constant_range(known, *l)?))).collect();
-        let mut node = (*statement.node).clone();
-        substitute(&mut node, &|v| match v {
-            Var::Loop(l) => statement.map.get(&l).cloned(),
-            Var::Sym(_) => None,
-        });
-        let rows = conditions_on(&[node], id, known).into_iter().chain(known.iter().cloned());
+        let rows = conditions_on(&[placed(statement)], id, known).into_iter().chain(known.iter().cloned());
         for row in rows.filter(|row| row.relation == Relation::NonNegative) {
             let c = row.expr.coefficient(id);
             let reaches = |least: bool| {
@@ -204,13 +199,10 @@ fn changes(schedule: &Schedule, id: LoopId) -> Vec<Affine> {
     let mut rows = Vec::new();
     for s in &leaves {
         let statement = &schedule.statements[*s];
-        let mut node = (*statement.node).clone();
-        substitute(&mut node, &|v| match v {
-            Var::Loop(l) => statement.map.get(&l).cloned(),
-            Var::Sym(_) => None,
-        });
         let known = &statement.domain;
-        rows.extend(conditions_on(&[node], id, known).into_iter().filter(|row| !implies(known, row)));
+        rows.extend(
+            conditions_on(&[placed(statement)], id, known).into_iter().filter(|row| !implies(known, row)),
+        );
         // Constraints of some statements only are conditions, too.
         let others = || leaves.iter().map(|other| &schedule.statements[*other].domain);
         rows.extend(known.iter().filter(|row| !others().all(|other| implies(other, row))).cloned());
