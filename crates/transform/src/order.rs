@@ -395,7 +395,7 @@ pub(crate) fn combinations(options: &[Vec<Level>]) -> Vec<Vec<usize>> {
 }
 
 /// Strongly connected components in an order that respects the dependences, otherwise textual.
-fn components(stmts: &[usize], pairs: &[Pair]) -> Vec<Vec<usize>> {
+pub(crate) fn components(stmts: &[usize], pairs: &[Pair]) -> Vec<Vec<usize>> {
     let n = stmts.len();
     let at = |s: usize| stmts.iter().position(|k| *k == s);
     let mut reach = vec![vec![false; n]; n];

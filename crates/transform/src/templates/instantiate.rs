@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::strategies::builder::Builder;
-use super::strategies::{contraction, factor, merge, split, stencil, tile};
+use super::strategies::{contraction, factor, fission, merge, split, stencil, tile};
 use super::template::{
     Base, BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads,
 };
@@ -137,7 +137,7 @@ impl<'a> Instantiator<'a> {
         let team = self.machine.threads > 1;
         found.sort_by_key(|template| match (template.threads, template.strategy) {
             (Threads::One, _) if team => 2,
-            (_, Strategy::Loops(_) | Strategy::Crossings | Strategy::Merged) => 1,
+            (_, Strategy::Loops(_) | Strategy::Crossings | Strategy::Merged | Strategy::Fissioned) => 1,
             _ => 0,
         });
         found
@@ -257,7 +257,11 @@ impl Start {
             return Err(Unfit::Inapplicable("no loop of the nest has bounds that can be analysed".into()));
         }
         let own = match template.strategy {
-            Strategy::Loops(_) | Strategy::Crossings | Strategy::Regions | Strategy::Merged => None,
+            Strategy::Loops(_)
+            | Strategy::Crossings
+            | Strategy::Regions
+            | Strategy::Merged
+            | Strategy::Fissioned => None,
             Strategy::PackedContraction(_) | Strategy::Factor { .. } | Strategy::TimeTiles { .. } => {
                 match template.threads {
                     Threads::One => None,
@@ -289,6 +293,7 @@ impl Start {
             Strategy::Crossings => split::at_crossings(builder).map(whole),
             Strategy::Regions => split::at_conditions(builder).map(whole),
             Strategy::Merged => merge::with_shifts(builder).map(whole),
+            Strategy::Fissioned => fission::at_kinds(builder).map(whole),
         }
     }
 
@@ -354,8 +359,10 @@ impl Start {
         let mut found = Vec::new();
         for strategy in self.strategies() {
             let mut variants = vec![Threads::One];
-            // Loops that run behind each other are for one thread.
-            if team && strategy != Strategy::Merged {
+            // Loops that run behind each other are for one thread; a part is cut off for the sake of several.
+            if strategy == Strategy::Fissioned {
+                variants = Vec::from_iter(team.then_some(Threads::Outer(Shares::Fitting)));
+            } else if team && strategy != Strategy::Merged {
                 variants = vec![Threads::Outer(Shares::Fitting), Threads::Strips { width: STRIP }];
                 // A wavefront is made to be shared.
                 if !matches!(strategy, Strategy::TimeTiles { .. }) {
@@ -370,7 +377,7 @@ impl Start {
     fn strategies(&self) -> Vec<Strategy> {
         let loops = |order| Strategy::Loops(Loops { order, tile: None, jam: None });
         let ranked = |rank, independent, fuse| loops(Order::Ranked { rank, independent, fuse });
-        let mut found = vec![loops(Order::Source)];
+        let mut found = vec![loops(Order::Source), Strategy::Fissioned];
         if !self.products.is_empty() {
             found.push(Strategy::PackedContraction(BlockShape::USUAL));
         }

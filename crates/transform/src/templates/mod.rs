@@ -33,6 +33,7 @@
 //! | `time-tiles:8x32` | tiles of 8 time steps and 32 rows on a wavefront |
 //! | `crossings` | loops cut where one iterator meets another |
 //! | `merged` | neighbouring loops merged, each with the least shift that keeps dependences |
+//! | `fissioned` | loops cut so that what runs in order stands apart from what threads may share |
 //! | `regions` | innermost loops cut where conditions inside them change |
 //! | `one-thread`, `threads`, `threads:static`, `threads:dynamic`, `strips:256` | one thread; outermost independent
 //! loops shared, according to their work or as stated; innermost loops shared in strips of 256, and outermost loops

@@ -51,7 +51,12 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
             if loops.order == Order::Source {
                 near.push(Strategy::PackedContraction(BlockShape::USUAL));
                 near.push(Strategy::TimeTiles { steps: 8, rows: 32 });
-                near.extend([Strategy::Crossings, Strategy::Regions, Strategy::Merged]);
+                near.extend([
+                    Strategy::Crossings,
+                    Strategy::Regions,
+                    Strategy::Merged,
+                    Strategy::Fissioned,
+                ]);
             }
             near
         }
@@ -76,7 +81,7 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
             near.push(source);
             near
         }
-        Strategy::Crossings | Strategy::Regions | Strategy::Merged => vec![source],
+        Strategy::Crossings | Strategy::Regions | Strategy::Merged | Strategy::Fissioned => vec![source],
     }
 }
 
@@ -207,7 +212,7 @@ mod tests {
         };
         // The panel is older than the last strategies.
         let mut every = kinds(&panel().iter().copied().collect());
-        every.extend([Strategy::Regions, Strategy::Merged].map(|s| std::mem::discriminant(&s)));
+        every.extend([Strategy::Regions, Strategy::Merged, Strategy::Fissioned].map(|s| std::mem::discriminant(&s)));
         for template in panel() {
             let near = template.neighbours();
             assert_eq!(near.iter().collect::<BTreeSet<_>>().len(), near.len());

@@ -54,6 +54,8 @@ pub enum Strategy {
     Regions,
     /// Neighbouring loops merged, the later ones shifted so that they run as soon as what they read is there.
     Merged,
+    /// Loops cut so that what runs in order stands apart from what threads may share.
+    Fissioned,
 }
 
 /// Loop order, cache tiles and unrolling.
@@ -267,6 +269,7 @@ impl Strategy {
             Strategy::Crossings => "split where iterators meet".into(),
             Strategy::Regions => "split where conditions change".into(),
             Strategy::Merged => "merged with shifts".into(),
+            Strategy::Fissioned => "sequential part apart".into(),
         }
     }
 

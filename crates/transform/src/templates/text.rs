@@ -29,6 +29,7 @@ impl fmt::Display for Template {
             Strategy::TimeTiles { steps, rows } => write!(f, "time-tiles:{steps}x{rows}")?,
             Strategy::Crossings => write!(f, "crossings")?,
             Strategy::Merged => write!(f, "merged")?,
+            Strategy::Fissioned => write!(f, "fissioned")?,
             Strategy::Regions => write!(f, "regions")?,
         }
         match self.threads {
@@ -164,6 +165,9 @@ fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
     if words.accept("merged") {
         return Ok(Strategy::Merged);
     }
+    if words.accept("fissioned") {
+        return Ok(Strategy::Fissioned);
+    }
     if words.accept("contract") {
         return Ok(Strategy::PackedContraction(block_shape(words)?));
     }
@@ -180,7 +184,7 @@ fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
         None => {
             let found = words.0.first().map_or("nothing".into(), |w| format!("`{w}`"));
             return Err(format!(
-                "it starts with source, order, contract, factor, time-tiles, crossings, regions or merged, not with {found}"
+                "it starts with source, order, contract, factor, time-tiles, crossings, regions, merged or fissioned, not with {found}"
             ));
         }
     };
@@ -301,6 +305,7 @@ mod tests {
         same("  crossings   strips:64 ", "crossings strips:64 simd");
         same("regions", "regions threads simd");
         same("merged one-thread", "merged one-thread simd");
+        same("fissioned", "fissioned threads simd");
         same("normal source", "normal source threads simd");
     }
 
@@ -309,7 +314,7 @@ mod tests {
         for (text, wanted) in [
             (
                 "",
-                "it starts with source, order, contract, factor, time-tiles, crossings, regions or merged, not with nothing",
+                "it starts with source, order, contract, factor, time-tiles, crossings, regions, merged or fissioned, not with nothing",
             ),
             ("sideways", "not with `sideways`"),
             ("normal", "not with nothing"),

@@ -4,6 +4,7 @@
 pub(crate) mod builder;
 pub(crate) mod contraction;
 pub(crate) mod factor;
+pub(crate) mod fission;
 pub(crate) mod merge;
 pub(crate) mod split;
 pub(crate) mod stencil;
