@@ -15,6 +15,9 @@ pub struct Entry {
     /// shape.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<RowTest>,
+    /// How far the nest reaches in arrays where the extents and the loops do not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reaches: Vec<Reach>,
     /// How the ends of ranges are found that are not known otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scans: Vec<RowScan>,
@@ -25,6 +28,17 @@ impl Entry {
     pub fn finds(&self, symbol: SymId) -> bool {
         self.scans.iter().flat_map(|scan| &scan.ends).any(|end| end.symbol == symbol)
     }
+}
+
+/// The first and the last index of an array's first dimension that a nest uses at most, which [`Entry::scans`] find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// The array.
+    pub array: ArrayId,
+    /// The first index.
+    pub first: SymId,
+    /// The last index, less than the first if there is none.
+    pub last: SymId,
 }
 
 /// What is tested of rows behind pointers before a nest, and so how the nest reaches their elements.

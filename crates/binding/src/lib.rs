@@ -55,7 +55,7 @@ mod uses;
 mod verify;
 mod view;
 
-pub use entry::{Entry, RowForm, RowScan, RowTest, ScanEnd, ScanStep};
+pub use entry::{Entry, Reach, RowForm, RowScan, RowTest, ScanEnd, ScanStep};
 pub use facts::{Advance, Constant, Distance, Team};
 pub use own_text::{Clauses, OwnText};
 pub use uses::Roots;
@@ -151,6 +151,11 @@ impl Binding {
     /// The test of the rows behind pointers that are a nest's array, if it is that.
     pub fn row_test(&self, nest: NestId, array: ArrayId) -> Option<&RowTest> {
         self.entry(nest)?.rows.iter().find(|test| test.array == array)
+    }
+
+    /// How far a nest reaches in an array, if that is found out before it.
+    pub fn reach(&self, nest: NestId, array: ArrayId) -> Option<&Reach> {
+        self.entry(nest)?.reaches.iter().find(|reach| reach.array == array)
     }
 
     /// The pointers that a nest moves.

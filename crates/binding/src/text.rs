@@ -1,7 +1,7 @@
 //! The textual form, which the crate's front page describes.
 
 use crate::{
-    Advance, Binding, Bound, Constant, Distance, Entry, Record, RowForm, RowScan, RowTest, ScanEnd, ScanStep,
+    Advance, Binding, Bound, Constant, Distance, Entry, Reach, Record, RowForm, RowScan, RowTest, ScanEnd, ScanStep,
     Source, Team, View,
 };
 use oxeye_ir::{ArrayId, Expr, Names, NestId, ParseError, Parser, Program, SymId, Threads, quoted};
@@ -122,6 +122,9 @@ fn entry_text<'a>(entry: &'a Entry, names: &mut Names<'a>) -> String {
         for part in &rows.parts {
             _ = write!(text, " part{}", ranges(part));
         }
+    }
+    for Reach { array, first, last } in &entry.reaches {
+        _ = write!(text, " reach {array} ({first} .. {last})");
     }
     for scan in &entry.scans {
         text += &scan_text(scan, names);
@@ -246,6 +249,13 @@ fn entry(p: &mut Parser) -> Parsed<Entry> {
                 rows.parts.push(index_ranges(p)?);
             }
             entry.rows.push(rows);
+        } else if p.take_word("reach") {
+            let array = p.id(ARRAY)?;
+            p.symbol("(")?;
+            let first = p.id(SYMBOL)?;
+            p.symbol("..")?;
+            entry.reaches.push(Reach { array, first, last: p.id(SYMBOL)? });
+            p.symbol(")")?;
         } else if p.take_word("scan") {
             entry.scans.push(p.scope(scan)?);
         } else if p.take_word("reached") {
@@ -348,7 +358,7 @@ mod tests {
   load P3 idx[n + 1]
   may_change P2 A7
   may_change A7 A8
-  entry N0 reached(0 < n) test(n <= m) test(P2 >= 2) rows A1 (0 .. n - 1) rows A7 apart (0 .. n - 1)(-1 .. m)
+  entry N0 reached(0 < n) test(n <= m) test(P2 >= 2) rows A1 (0 .. n - 1) rows A7 apart (0 .. n - 1)(-1 .. m) reach A9 (P1 .. P4) scan(for L0 i: i32 in 0 .. n : P1 min= idx[i], P4 max= i + 1)
   advance N0 A1 (2*n) A9 (1)
   private N0 own(A2 A3) names("i" "t")
   team N0

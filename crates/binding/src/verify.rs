@@ -83,6 +83,11 @@ fn check_entry(checker: &mut Checker<'_>, (program, binding): (&Program, &Bindin
             format!("a part of the rows of {} has the wrong number of dimensions", rows.array)
         });
     }
+    for reach in &entry.reaches {
+        checker.array(reach.array);
+        let is_found = entry.finds(reach.first) && entry.finds(reach.last);
+        checker.require(is_found, || format!("nothing finds how far {} is used", reach.array));
+    }
     for e in entry.rows.iter().flat_map(RowTest::exprs).chain(&entry.reached).chain(&entry.tests) {
         checker.require(e.reads().is_empty(), || "a test before a nest reads arrays".into());
         checker.expr(e, &[]);

@@ -4,7 +4,7 @@ use crate::CodegenError;
 use crate::context::Context;
 use crate::print::prec;
 use oxeye_binding::{Binding, Constant};
-use oxeye_ir::{Array, ArrayId, Expr, IndexRange, Nest, Program};
+use oxeye_ir::{Affine, Array, ArrayId, Expr, IndexRange, Nest, Program};
 use std::collections::BTreeSet;
 
 /// Declarations and the condition that no two arrays of the nest overlap.
@@ -96,6 +96,13 @@ impl Context<'_> {
                         false => first.clone(),
                     };
                     self.expr(&e)
+                }
+                _ if let Some(found) = self.binding.reach(nest.id, array.id) => {
+                    let e = match end {
+                        true => Affine::var(found.last).offset(1),
+                        false => found.first.into(),
+                    };
+                    self.expr(&e.into())
                 }
                 _ => {
                     let reach = reach(self.program, self.binding, nest, array.id, asked)?;

@@ -247,7 +247,11 @@ fn is_entered(l: &Loop) -> Option<Expr> {
 
 /// A use without the innermost loop that moves it along its row, and the first and the last element that it then reaches.
 fn within_row(u: &Use) -> Option<(Use, Expr, Expr)> {
-    let index = u.indices.get(1)?;
+    within(u, u.indices.get(1)?)
+}
+
+/// The same for an index of the use.
+pub(super) fn within(u: &Use, index: &Expr) -> Option<(Use, Expr, Expr)> {
     let Some((at, along)) = u.loops.iter().enumerate().rfind(|(_, l)| index.uses(l.id)) else {
         return Some((u.clone(), index.clone(), index.clone()));
     };

@@ -14,7 +14,7 @@ use crate::context::{Context, Team};
 use crate::copies::remove_copies;
 use crate::delinearize::{Symbols, delinearize};
 use crate::forward::forward;
-use crate::lower::{State, renew_scans, without_checks};
+use crate::lower::{State, find_reaches, renew_scans, without_checks};
 use crate::places::Places;
 use crate::prove::Facts;
 use crate::ragged;
@@ -150,6 +150,7 @@ impl<'a> Regions<'a> {
         let State { program, binding, .. } = &mut regions.state;
         delinearize(program, binding, &regions.known, &wide, &symbols);
         renew_scans(program, binding);
+        find_reaches(program, binding);
         regions.take_checks_out();
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
