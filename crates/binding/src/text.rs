@@ -1,8 +1,8 @@
 //! The textual form, which the crate's front page describes.
 
 use crate::{
-    Advance, Binding, Bound, Constant, Distance, Entry, Reach, Record, RowForm, RowScan, RowTest, ScanEnd, ScanStep,
-    Source, Team, View,
+    Advance, Binding, Bound, Constant, Distance, Entry, Reach, Record, RowForm, RowScan, RowTest, ScanEnd,
+    ScanStep, Source, Team, View,
 };
 use oxeye_ir::{ArrayId, Expr, Names, NestId, ParseError, Parser, Program, SymId, Threads, quoted};
 use std::fmt::{self, Write};

@@ -542,7 +542,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         site.nest.span.map(|span| macros::restored(source, span.end, site.function.end)).unwrap_or_default();
     let text = format!(
         "\n{as_there}static __attribute__((noinline)) void oxeye_nest({parameters})\n{{\n{before}{}#line {line}\n{body}\n{after}}}\n\
-         void oxeye_replay(void **args);\n\
+         __attribute__((visibility(\"default\"))) void oxeye_replay(void **args);\n\
          void oxeye_replay(void **args)\n{{\n(void)args;\n{objects}oxeye_nest({});\n}}\n{as_here}#line {resume}\n",
         declared.text,
         passed.join(", ")

@@ -134,7 +134,8 @@ impl Context<'_> {
         if let Some(entry) = entry {
             for (first, last) in scanned(entry) {
                 let rows = entry.rows.iter().find(|test| is_end_of(test, first)).map(|test| test.array);
-                let reached = entry.reaches.iter().find(|reach| reach.first == first).map(|reach| reach.array);
+                let reached =
+                    entry.reaches.iter().find(|reach| reach.first == first).map(|reach| reach.array);
                 let of = rows.or(reached);
                 let stem = of.map_or_else(|| "failed".to_owned(), |array| self.name(array).to_owned());
                 for (symbol, end) in [(first, "first"), (last, "last")] {

@@ -1,6 +1,6 @@
 //! Facts about a function, collected before any of it is lowered.
 
-use crate::ast::{self, VarId, VarKind};
+use crate::ast::{self, Scalar, Type, VarId, VarKind};
 use crate::directives::Directives;
 use crate::pointers::Pointers;
 use crate::preprocess::Preprocessed;
@@ -29,6 +29,25 @@ pub(crate) struct Context<'a> {
     pub(crate) unseen: &'a Unseen<'a>,
     /// Whether the compiler takes it that objects of different types do not overlap.
     pub(crate) has_strict_aliasing: bool,
+}
+
+impl Context<'_> {
+    /// Whether C allows objects of these types to share memory; structures of numbers of one type are read and written as these.
+    pub(crate) fn may_share(&self, a: &Type, b: &Type) -> bool {
+        let (Some(a), Some(b)) = (self.scalar_in(a), self.scalar_in(b)) else { return true };
+        let is_char = |s: &Scalar| s.ty.bytes() == 1 && !s.is_bool;
+        !self.has_strict_aliasing
+            || is_char(a)
+            || is_char(b)
+            || (a.ty.bytes() == b.ty.bytes() && a.ty.is_float() == b.ty.is_float())
+    }
+
+    fn scalar_in<'t>(&'t self, ty: &'t Type) -> Option<&'t Scalar> {
+        match ty {
+            Type::Scalar(scalar) => Some(scalar),
+            ty => self.file.numbers(ty).map(|(scalar, _)| scalar),
+        }
+    }
 }
 
 /// The team of threads that runs some code.

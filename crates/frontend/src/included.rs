@@ -469,15 +469,29 @@ const LIKE_BEFORE: &str = "#pragma GCC diagnostic pop\n";
 
 /// Whether a text means the same where it does not stand in a file of its own.
 fn is_movable(text: &str) -> bool {
-    let stays = |directive: &DirectiveLine<'_>| {
-        let says = |word| directive.text.split_whitespace().any(|w| w == word);
-        match directive.name() {
-            "line" | "include_next" => true,
-            "pragma" => says("diagnostic") || says("system_header"),
-            _ => false,
-        }
+    let directives = tokens_and_directives(text).1;
+    let stays = |directive: &DirectiveLine<'_>| match directive.name() {
+        "line" | "include_next" => true,
+        "pragma" => directive.text.split_whitespace().any(|word| word == "system_header"),
+        _ => false,
     };
-    !text.starts_with('\u{feff}') && !tokens_and_directives(text).1.iter().any(stays)
+    !text.starts_with('\u{feff}') && !directives.iter().any(stays) && keeps_warnings(&directives)
+}
+
+/// Whether all warnings are behind a text as they were before it: it is put between a `push` and a `pop` of its own.
+fn keeps_warnings(directives: &[DirectiveLine<'_>]) -> bool {
+    let mut depth = 0_usize;
+    for directive in directives.iter().filter(|d| d.name() == "pragma") {
+        let words: Vec<&str> = directive.text.split_whitespace().collect();
+        let Some(at) = words.iter().position(|word| *word == "diagnostic") else { continue };
+        match (words.get(at + 1), depth) {
+            (Some(&"push"), _) => depth += 1,
+            (_, 0) => return false,
+            (Some(&"pop"), _) => depth -= 1,
+            _ => {}
+        }
+    }
+    depth == 0
 }
 
 /// Whether a text may have functions.

@@ -119,7 +119,8 @@ impl Lowerer<'_> {
                 (None, None) => Ok(()),
                 (Some(value), None) => self.effect(value, out),
                 (Some(value), Some(Returned { access, scalar })) => {
-                    self.hoisting(Some(value), out, |l, out| {
+                    let whole = self.lone_call(value).unwrap_or(value);
+                    self.hoisting(Some(whole), out, |l, out| {
                         let value = l.value(value)?;
                         let value = l.converted(value, scalar);
                         let value = if scalar.ty.is_float() { l.relaxed(value) } else { value };
@@ -132,7 +133,7 @@ impl Lowerer<'_> {
                 }
             },
             StmtKind::If { condition, then, otherwise } => {
-                let condition = self.hoisting(None, out, |l, _| l.value(condition))?;
+                let condition = self.hoisting(self.lone_call(condition), out, |l, _| l.value(condition))?;
                 let then: Vec<&Stmt> = match always_returns(then) {
                     true => vec![then],
                     false => std::iter::once(&**then).chain(rest.iter().copied()).collect(),

@@ -28,6 +28,7 @@ mod inline;
 mod iterations;
 mod library;
 mod limits;
+mod lone_calls;
 mod loops;
 mod lowerer;
 mod memory;

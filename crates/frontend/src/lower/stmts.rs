@@ -35,7 +35,7 @@ impl Lowerer<'_> {
             return self.left_body(way, rest, first.range, out);
         }
         let Some((condition, done_before)) = skipping(first) else { return Ok(()) };
-        let condition = self.hoisting(None, out, |l, _| l.value(condition))?;
+        let condition = self.hoisting(self.lone_call(condition), out, |l, _| l.value(condition))?;
         if let Some(value) = constant(&condition) {
             return if value != 0 { self.stmts(done_before, out) } else { self.loop_body(rest, out) };
         }
@@ -92,9 +92,10 @@ impl Lowerer<'_> {
         match &s.kind {
             StmtKind::Empty => Ok(()),
             StmtKind::Expr(e) => self.effect(e, out),
-            StmtKind::Declare(declared) => declared
-                .iter()
-                .try_for_each(|d| self.hoisting(d.init.as_ref(), out, |l, out| l.declare(d, at, out))),
+            StmtKind::Declare(declared) => declared.iter().try_for_each(|d| {
+                let whole = d.init.as_ref().map(|e| self.lone_call(e).unwrap_or(e));
+                self.hoisting(whole, out, |l, out| l.declare(d, at, out))
+            }),
             StmtKind::Block(body) => self.stmts(body, out),
             StmtKind::If { condition, then, otherwise } => {
                 self.branch(condition, then, otherwise.as_deref(), out)
@@ -152,6 +153,8 @@ impl Lowerer<'_> {
                     return self.assign(*op, target, inner, at, out);
                 }
                 let whole = target.as_var().filter(|v| op.is_none() || !self.is_global(*v)).map(|_| &**value);
+                let whole = whole.filter(|e| matches!(e.uncast().kind, ExprKind::Call(..)));
+                let whole = whole.or_else(|| self.lone_call(e));
                 self.hoisting(whole, out, |l, out| l.assign(*op, target, value, at, out))
             }
             ExprKind::Step { target, by, .. } => {
@@ -495,7 +498,7 @@ impl Lowerer<'_> {
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
         let at = condition.range;
-        let condition = self.hoisting(None, out, |l, _| l.value(condition))?;
+        let condition = self.hoisting(self.lone_call(condition), out, |l, _| l.value(condition))?;
         let condition = self.ahead(condition, at)?;
         if let Some(value) = constant(&condition) {
             return match (value != 0, otherwise) {

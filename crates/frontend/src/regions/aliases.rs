@@ -1,7 +1,7 @@
 //! Arrays that may share memory with others, or with what a nest assumes to be constant.
 
 use super::Regions;
-use crate::ast::{Scalar, Type, VarId, VarKind};
+use crate::ast::{Type, VarId, VarKind};
 use crate::lower::State;
 use oxeye_binding::Constant;
 use oxeye_ir::{ArrayId, Nest, Storage};
@@ -57,7 +57,7 @@ impl Regions<'_> {
                 let may_share = match is_base {
                     true => self.may_hold_pointers(*target),
                     false => {
-                        self.may_share(ty, self.cx.file.var(*target).ty.innermost())
+                        self.cx.may_share(ty, self.cx.file.var(*target).ty.innermost())
                             && !is_apart(*var, *target)
                     }
                 };
@@ -83,23 +83,6 @@ impl Regions<'_> {
             && !matches!((&variable.ty, variable.kind), (Type::Array { .. }, VarKind::Param(_)));
         let is_char = variable.ty.innermost().as_scalar().is_some_and(|s| s.ty.bytes() == 1 && !s.is_bool);
         !is_own_variable && (is_char || !self.cx.has_strict_aliasing)
-    }
-
-    /// Whether C allows objects of these types to share memory; structures of numbers of one type are read and written as these.
-    pub(super) fn may_share(&self, a: &Type, b: &Type) -> bool {
-        let (Some(a), Some(b)) = (self.scalar_in(a), self.scalar_in(b)) else { return true };
-        let is_char = |s: &Scalar| s.ty.bytes() == 1 && !s.is_bool;
-        !self.cx.has_strict_aliasing
-            || is_char(a)
-            || is_char(b)
-            || (a.ty.bytes() == b.ty.bytes() && a.ty.is_float() == b.ty.is_float())
-    }
-
-    fn scalar_in<'t>(&'t self, ty: &'t Type) -> Option<&'t Scalar> {
-        match ty {
-            Type::Scalar(scalar) => Some(scalar),
-            ty => self.cx.file.numbers(ty).map(|(scalar, _)| scalar),
-        }
     }
 
     /// Pairs of arrays that may share memory, where some nest uses both and writes one.
@@ -128,7 +111,7 @@ impl Regions<'_> {
                 return false;
             }
             let (t, u) = (self.cx.file.var(*x).ty.innermost(), self.cx.file.var(*y).ty.innermost());
-            self.may_share(t, u) && !self.cx.pointers.are_distinct(*x, *y)
+            self.cx.may_share(t, u) && !self.cx.pointers.are_distinct(*x, *y)
         };
         let found: Vec<_> = pairs.into_iter().filter(may_alias).collect();
         self.state.program.may_alias = found;

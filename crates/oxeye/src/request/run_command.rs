@@ -84,6 +84,11 @@ impl RunCommand {
 
     /// The command as in a shell, for people.
     pub fn line(&self) -> String {
+        if let (Some(SHELL), [option, script]) = (self.program.as_deref(), &self.args[..])
+            && option == OPTION
+        {
+            return script.clone();
+        }
         let env = self.env.iter().map(|(name, value)| format!("{name}={value}"));
         let words: Vec<String> = env.chain(self.program.clone()).chain(self.args.iter().cloned()).collect();
         let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
@@ -128,7 +133,8 @@ impl StandIn {
 }
 
 impl RunCommand {
-    /// A command in a project: its first word may be a program that the project builds, or any other.
+    /// A command in a project: its first word may be a program that the project builds, or any other. A shell runs what only
+    /// a shell understands, such as `cd data && ../solver | sort`.
     ///
     /// # Errors
     /// What is wrong with the text, in words.
@@ -138,6 +144,10 @@ impl RunCommand {
 
     fn parse(text: &str, is_own_program: bool) -> Result<Self, String> {
         let Some(words) = shlex::split(text) else { return Err("a quote is not closed".into()) };
+        if !is_own_program && needs_shell(text) {
+            let args = vec![OPTION.to_owned(), text.to_owned()];
+            return Ok(RunCommand { program: Some(SHELL.to_owned()), args, ..RunCommand::default() });
+        }
         let mut run = RunCommand::default();
         // `env NAME=value` is how others write `NAME=value`.
         let n_skipped = match words.as_slice() {
@@ -170,10 +180,11 @@ impl RunCommand {
                 word if word.starts_with('<') && !word.starts_with("<<") => {
                     run.stdin = Some(word[1..].into())
                 }
-                word if word.starts_with('>') || word.starts_with("2>") => {
-                    return Err(format!(
-                        "`{word}`: what the program prints is compared, so it cannot be sent elsewhere; leave it out"
-                    ));
+                // What the program prints is compared wherever it would go.
+                word if is_redirected(word) => {
+                    if word.ends_with('>') && words.next().is_none() {
+                        return Err(format!("no file is named behind `{word}`"));
+                    }
                 }
                 _ => run.args.push(word),
             }
@@ -196,6 +207,39 @@ fn variable(word: &str) -> Option<(&str, &str)> {
     let is_name =
         |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     word.split_once('=').filter(|(name, _)| is_name(name))
+}
+
+/// The shell for commands that need one, and its option for them.
+const SHELL: &str = "sh";
+const OPTION: &str = "-c";
+
+/// Whether a word sends what a program prints to a file: `>`, `>log`, `2>&1`.
+fn is_redirected(word: &str) -> bool {
+    word.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('>')
+}
+
+/// Whether something in a command is for a shell: several programs, variables, patterns of file names.
+fn needs_shell(text: &str) -> bool {
+    let (mut quote, mut is_escaped) = (None, false);
+    let mut last = ' ';
+    for c in text.chars() {
+        let before = std::mem::replace(&mut last, c);
+        if std::mem::take(&mut is_escaped) {
+            continue;
+        }
+        match (quote, c) {
+            (None | Some('"'), '\\') => is_escaped = true,
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if c == open => quote = None,
+            (Some('\''), _) => {}
+            (None | Some('"'), '$' | '`') => return true,
+            // `2>&1` is part of one command.
+            (None, '&') if before == '>' => {}
+            (None, '|' | '&' | ';' | '(' | '*' | '?' | '[' | '\n') => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether a shell would find this name among its commands.
@@ -232,13 +276,45 @@ mod tests {
             ("A=1", "names no program"),
             ("./p 'x", "quote"),
             ("./p | tee log", "without a shell"),
-            ("./p > log", "compared"),
             ("./p <", "no file"),
             ("sh run.sh", "another program"),
         ] {
             let error = parsed(text).expect_err(text);
             assert!(error.contains(word), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn in_a_project_a_shell_runs_what_needs_one() {
+        let run = RunCommand::in_project("cd data && ../p -x 'a b' | sort").expect("a command");
+        assert_eq!(run.program.as_deref(), Some("sh"));
+        assert_eq!(run.args, ["-c", "cd data && ../p -x 'a b' | sort"]);
+        assert_eq!(run.line(), "cd data && ../p -x 'a b' | sort");
+        for text in ["./p $HOME", "./p *.dat", "./p; ./q", "(./p)", "./p \"$X\""] {
+            assert_eq!(
+                RunCommand::in_project(text).expect("a command").program.as_deref(),
+                Some("sh"),
+                "{text}"
+            );
+        }
+        for text in ["./p 'a*b' \\$x < in", "./p 2>&1"] {
+            assert_eq!(
+                RunCommand::in_project(text).expect("a command").program.as_deref(),
+                Some("./p"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_program_prints_is_compared_wherever_it_goes() {
+        for text in
+            ["./p 3 > log", "./p 3 >log", "./p 3 2>/dev/null >log", "./p > log 2>&1 3", "./p >> log 3"]
+        {
+            let run = parsed(text).expect(text);
+            assert_eq!(run.args, ["3"], "{text}");
+        }
+        assert!(parsed("./p >").expect_err("no file").contains("no file"));
     }
 
     #[test]

@@ -44,11 +44,8 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
         sparse.filter(|(_, recipe)| bases.iter().all(|(_, known)| known != recipe)).collect::<Vec<_>>(),
     );
     match guarded(|| suggest_rewrites(&prepared, session.policy())) {
-        Ok(recipes) => bases.extend(recipes.into_iter().enumerate().map(|(k, recipe)| match k {
-            0 => ("factorized".to_owned(), recipe),
-            _ => (format!("factorized {}", k + 1), recipe),
-        })),
-        Err(bug) => refused.push(RefusedSuggestion::new("factorized", bug)),
+        Ok(recipes) => bases.extend(recipes),
+        Err(bug) => refused.push(RefusedSuggestion::new("rewritten", bug)),
     }
     let (mut plain, mut scheduled) = (Vec::new(), Vec::new());
     let threads = nest.threads(session);

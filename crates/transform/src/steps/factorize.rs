@@ -189,34 +189,14 @@ impl Sum {
         self.rest.iter().filter(|l| !uses(&self.summed, l.id))
     }
 
-    /// Least iterator and number of iterations of a loop that indexes the sums.
-    fn extent(l: &Loop) -> Result<(Affine, Affine), Reason> {
-        let is_plain = |e: &&Affine| e.loops().next().is_none();
-        let range = (l.lower.as_affine().filter(is_plain), l.upper.as_affine().filter(is_plain));
-        match range {
-            (Some(lower), Some(upper)) if l.step == 1 => Ok((lower.clone(), upper.clone() - lower.clone())),
-            _ => Err(Reason::unsupported(format!(
-                "how many sums loop {} makes is not known before it",
-                l.name
-            ))),
-        }
-    }
-
     /// The array of the sums; it lives in a loop.
     fn part(&self, inside: Option<LoopId>) -> Result<Array, Reason> {
-        let size = |l: &Loop| {
-            let (_, n) = Self::extent(l)?;
-            Ok(Some(match n.as_constant() {
-                Some(n) => Expr::from(n.max(1)),
-                None => Expr::binary(BinaryOp::Max, Expr::Affine(n), 1.into()),
-            }))
-        };
         Ok(Array {
             id: ArrayId(0),
             name: "part".into(),
             element: self.element,
             c_type: None,
-            shape: self.moved().map(size).collect::<Result<_, Reason>>()?,
+            shape: self.moved().map(|l| size(l).map(Some)).collect::<Result<_, Reason>>()?,
             form: Form::Nested,
             storage: Storage::Temp(inside),
             align: 0,
@@ -250,7 +230,7 @@ impl Sum {
             self.moved().zip(next_loop..).map(|(l, new)| (l.id, LoopId(new))).collect();
         let copied =
             |v: Var| copies.iter().find(|(old, _)| v == Var::Loop(*old)).map(|(_, new)| Affine::var(*new));
-        let index = |l: &Loop| Self::extent(l).map(|(lower, _)| Affine::var(l.id) - lower);
+        let index = |l: &Loop| extent(l).map(|(lower, _)| Affine::var(l.id) - lower);
         let element = Access::new(part, self.moved().map(index).collect::<Result<Vec<_>, _>>()?);
 
         let stmt = |id: u32, update: Update, value: Expr| {
@@ -289,6 +269,25 @@ impl Sum {
         };
         Ok(inside(self.common.iter(), [sums, adding].concat()))
     }
+}
+
+/// Least iterator and number of iterations of a loop that indexes a new array.
+pub(super) fn extent(l: &Loop) -> Result<(Affine, Affine), Reason> {
+    let is_plain = |e: &&Affine| e.loops().next().is_none();
+    let range = (l.lower.as_affine().filter(is_plain), l.upper.as_affine().filter(is_plain));
+    match range {
+        (Some(lower), Some(upper)) if l.step == 1 => Ok((lower.clone(), upper.clone() - lower.clone())),
+        _ => Err(Reason::unsupported(format!("how often loop {} runs is not known before it", l.name))),
+    }
+}
+
+/// The elements that a new array has for a loop, at least one.
+pub(super) fn size(l: &Loop) -> Result<Expr, Reason> {
+    let (_, n) = extent(l)?;
+    Ok(match n.as_constant() {
+        Some(n) => Expr::from(n.max(1)),
+        None => Expr::binary(BinaryOp::Max, Expr::Affine(n), 1.into()),
+    })
 }
 
 /// The nodes inside the loops, the first of which is the outermost.

@@ -110,6 +110,7 @@ pub mod factorize;
 pub mod fission;
 pub mod fuse;
 pub mod guard_zeros;
+pub mod hoist;
 pub mod index_set_split;
 pub mod interchange;
 pub mod normalize;
@@ -151,6 +152,7 @@ steps! {
         compact_zeros::CompactZeros,
         drop_store::DropStore,
         factorize::Factorize,
+        hoist::Hoist,
         privatize::Privatize,
         overlap::Overlap,
     }

@@ -51,12 +51,7 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
             if loops.order == Order::Source {
                 near.push(Strategy::PackedContraction(BlockShape::USUAL));
                 near.push(Strategy::TimeTiles { steps: 8, rows: 32 });
-                near.extend([
-                    Strategy::Crossings,
-                    Strategy::Regions,
-                    Strategy::Merged,
-                    Strategy::Fissioned,
-                ]);
+                near.extend([Strategy::Crossings, Strategy::Regions, Strategy::Merged, Strategy::Fissioned]);
             }
             near
         }
@@ -212,7 +207,9 @@ mod tests {
         };
         // The panel is older than the last strategies.
         let mut every = kinds(&panel().iter().copied().collect());
-        every.extend([Strategy::Regions, Strategy::Merged, Strategy::Fissioned].map(|s| std::mem::discriminant(&s)));
+        every.extend(
+            [Strategy::Regions, Strategy::Merged, Strategy::Fissioned].map(|s| std::mem::discriminant(&s)),
+        );
         for template in panel() {
             let near = template.neighbours();
             assert_eq!(near.iter().collect::<BTreeSet<_>>().len(), near.len());

@@ -3,7 +3,7 @@
 use crate::policy::Policy;
 use crate::prepared::PreparedNest;
 use crate::recipe::Recipe;
-use crate::steps::{Factorize, Privatize, Transformation};
+use crate::steps::{Factorize, Hoist, Privatize, Transformation};
 use oxeye_ir::{LoopId, Node, Stmt};
 
 /// Nests with more statements are not looked at.
@@ -12,9 +12,15 @@ const MOST_STATEMENTS: usize = 64;
 /// So many ways to take the sums of a nest apart are suggested.
 const MOST_WAYS: usize = 2;
 
-/// Recipes of steps that rewrite a nest, the most promising first. Schedules are to be found for what they make of it.
-pub fn suggest_rewrites(prepared: &PreparedNest<'_>, policy: Policy) -> Vec<Recipe> {
-    factorizations(prepared, policy)
+/// Recipes of steps that rewrite a nest, with titles, the most promising first. Schedules are to be found for what they make of it.
+pub fn suggest_rewrites(prepared: &PreparedNest<'_>, policy: Policy) -> Vec<(String, Recipe)> {
+    let hoisted = Recipe { steps: vec![Hoist {}.into()] };
+    let is_hoisted = prepared.rewritten(&hoisted, policy).is_ok();
+    let factorized = factorizations(prepared, policy).into_iter().enumerate().map(|(k, recipe)| match k {
+        0 => ("factorized".to_owned(), recipe),
+        _ => (format!("factorized {}", k + 1), recipe),
+    });
+    is_hoisted.then_some(("calls hoisted".to_owned(), hoisted)).into_iter().chain(factorized).collect()
 }
 
 /// A step that gives every iteration of an outermost loop its own scratch arrays, so that threads may share the loop.

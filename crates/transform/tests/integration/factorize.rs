@@ -69,7 +69,7 @@ fn sums_that_are_taken_apart_are_the_same() {
             .loops()
             .into_iter()
             .map(|l| Recipe { steps: vec![Transformation::from(steps::Factorize { stmt, over: l.id })] });
-        for first in each.chain(suggested) {
+        for first in each.chain(suggested.into_iter().map(|(_, recipe)| recipe)) {
             let Ok(rewritten) = prepared.rewritten(&first, FAST) else {
                 n_refused += 1;
                 continue;

@@ -5,6 +5,7 @@ mod common;
 mod completeness;
 mod contract;
 mod factorize;
+mod hoist;
 mod kernels;
 mod kinds;
 mod normalize;

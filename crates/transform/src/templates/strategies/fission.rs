@@ -101,7 +101,9 @@ fn parts(node: &LoopNode, level: Level, open: &[Pair]) -> Vec<Part> {
         let mut left: Vec<Part> = Vec::new();
         for candidate in waiting {
             let into = |from: &[usize]| {
-                inside.iter().any(|p| from.contains(&p.s) && candidate.statements.contains(&p.t) && !p.accumulation)
+                inside
+                    .iter()
+                    .any(|p| from.contains(&p.s) && candidate.statements.contains(&p.t) && !p.accumulation)
             };
             let waits = left.iter().any(|earlier| into(&earlier.statements));
             let ties = !in_order

@@ -1,0 +1,229 @@
+//! Hoist: calls each mathematical function once for the iterations that do not change its arguments.
+//!
+//! *Rewrite*: `for i for j f[j] = exp(-r * h) * f[j] + pow(u, i)` → `v = exp(-r * h); for i { w = pow(u, i); for j f[j] = v * f[j] + w }`
+//! (loop-invariant code motion; compilers leave such calls where they are, since they may set `errno`). What changes with an
+//! inner loop but not with one around it becomes a table: `for y for x for u s[y] += c[x][u] * cos((2 * x + 1) * u * k)` →
+//! `for x for u t[x][u] = cos(...); for y for x for u s[y] += c[x][u] * t[x][u]`.
+//!
+//! *Legal when* the arguments are made of symbols, iterators and scalars that the nest does not write: the functions have no side
+//! effects, so calling them once more than the nest does changes nothing. *Refused when* there is no such call.
+
+use super::factorize::{extent, size};
+use super::registry::step;
+use crate::policy::Policy;
+use crate::refusal::Reason;
+use crate::values::{NestRewrite, Valued};
+use oxeye_ir::{
+    Access, Affine, Array, ArrayId, Expr, Form, Loop, LoopId, Node, Program, Stmt, StmtId, Storage, Types,
+    Update, Var,
+};
+use std::collections::BTreeSet;
+
+step! {
+    /// Calls each mathematical function once for the iterations that do not change its arguments.
+    Hoist: "hoist",
+    "call mathematical functions once for all iterations that do not change their arguments",
+    "";
+}
+
+impl NestRewrite for Hoist {
+    fn rewrite(&self, nest: &mut Valued, _: Policy) -> Result<(), Reason> {
+        let accesses = nest.nest.accesses();
+        let written = accesses.iter().filter(|(_, is_written)| *is_written).map(|(access, _)| access.array);
+        let mut hoister = Hoister {
+            written: written.collect(),
+            program: nest.program.clone(),
+            path: Vec::new(),
+            n_conditions: 0,
+            before: vec![Vec::new()],
+            known: Vec::new(),
+            n_made: 0,
+            next_loop: nest.nest.loops().iter().map(|l| l.id.0 + 1).max().unwrap_or(0),
+            next_stmt: nest.nest.stmts().iter().map(|s| s.id.0 + 1).max().unwrap_or(0),
+        };
+        let roots = hoister.nodes(nest.nest.roots.clone());
+        if hoister.n_made == 0 {
+            return Err(Reason::unsupported(
+                "no call of a mathematical function is repeated with the same arguments",
+            ));
+        }
+        nest.program = hoister.program;
+        nest.nest.roots = roots;
+        Ok(())
+    }
+}
+
+struct Hoister {
+    program: Program,
+    written: BTreeSet<ArrayId>,
+    /// The loops around, without their bodies.
+    path: Vec<Loop>,
+    /// How many conditions are around.
+    n_conditions: usize,
+    /// What comes before the loop at each depth that is being rewritten.
+    before: Vec<Vec<Node>>,
+    /// What stands for expressions, at the depth of which it is computed.
+    known: Vec<(Expr, usize, Access)>,
+    n_made: usize,
+    next_loop: u32,
+    next_stmt: u32,
+}
+
+/// Where an expression is computed once.
+enum Once {
+    /// Before the loop at this depth.
+    Before(usize),
+    /// Before all loops, for all values of the iterators of the loops at these depths.
+    Tabulated(Vec<usize>),
+}
+
+impl Hoister {
+    fn nodes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
+        let mut done = Vec::new();
+        for node in nodes {
+            match node {
+                Node::Stmt(mut s) => {
+                    self.expr(&mut s.value, s.line);
+                    done.push(Node::Stmt(s));
+                }
+                Node::If { mut condition, then, otherwise } => {
+                    self.expr(&mut condition, None);
+                    self.n_conditions += 1;
+                    let (then, otherwise) = (self.nodes(then), self.nodes(otherwise));
+                    self.n_conditions -= 1;
+                    done.push(Node::If { condition, then, otherwise });
+                }
+                Node::Loop(mut l) => {
+                    let depth = self.path.len();
+                    let body = std::mem::take(&mut l.body);
+                    self.path.push(l.clone());
+                    self.before.push(Vec::new());
+                    l.body = self.nodes(body);
+                    self.path.pop();
+                    self.before.pop();
+                    done.append(&mut self.before[depth]);
+                    done.push(Node::Loop(l));
+                    self.known.retain(|(_, at, _)| *at < depth);
+                }
+            }
+        }
+        done
+    }
+
+    /// Replaces the largest parts of an expression that are worth computing once.
+    fn expr(&mut self, e: &mut Expr, line: Option<u32>) {
+        let mut has_call = false;
+        e.visit(&mut |e| has_call |= matches!(e, Expr::Call { .. }));
+        if !has_call {
+            return;
+        }
+        if let Some(once) = self.once(e)
+            && let Some(access) = self.computed(e, &once, line)
+        {
+            *e = Expr::Read(access);
+            return;
+        }
+        match e {
+            // What is not evaluated is not looked at: its scalars may not be set.
+            Expr::Select { condition, then, otherwise } => {
+                self.expr(condition, line);
+                self.n_conditions += 1;
+                self.expr(then, line);
+                self.expr(otherwise, line);
+                self.n_conditions -= 1;
+            }
+            e => e.children_mut().into_iter().for_each(|child| self.expr(child, line)),
+        }
+    }
+
+    /// Where the expression can be computed once for several iterations.
+    fn once(&self, e: &Expr) -> Option<Once> {
+        let mut is_fixed = true;
+        let mut iterators: BTreeSet<LoopId> = BTreeSet::new();
+        e.visit(&mut |e| match e {
+            Expr::Affine(a) => iterators.extend(a.loops()),
+            Expr::Read(access) => is_fixed &= self.is_fixed(access),
+            _ => {}
+        });
+        if !is_fixed {
+            return None;
+        }
+        let used: Vec<usize> =
+            (0..self.path.len()).filter(|k| iterators.contains(&self.path[*k].id)).collect();
+        let depth = used.last().map_or(0, |last| last + 1);
+        let is_rectangular = |k: &usize| extent(&self.path[*k]).is_ok();
+        if used.len() < depth && used.iter().all(is_rectangular) {
+            return Some(Once::Tabulated(used));
+        }
+        (depth < self.path.len()).then_some(Once::Before(depth))
+    }
+
+    /// A scalar that has one value during the whole nest, and has it in any case.
+    fn is_fixed(&self, access: &Access) -> bool {
+        let id = access.array;
+        let is_set = match self.program.array(id).storage {
+            Storage::Param | Storage::Global => true,
+            Storage::Local => self.n_conditions == 0,
+            Storage::Body(_) | Storage::Temp(_) => false,
+        };
+        let pairs = || self.program.may_alias.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
+        access.indices.is_empty()
+            && is_set
+            && !self.written.contains(&id)
+            && !pairs().any(|(a, b)| a == id && self.written.contains(&b))
+    }
+
+    /// The scalar or the element of a table that stands for an expression.
+    fn computed(&mut self, e: &Expr, once: &Once, line: Option<u32>) -> Option<Access> {
+        if let Some((.., access)) = self.known.iter().find(|(known, ..)| known == e) {
+            return Some(access.clone());
+        }
+        self.n_made += 1;
+        let path: Vec<&Loop> = self.path.iter().collect();
+        let element = Types::inside(&self.program, &path).expr(e);
+        let mut array = |shape, inside| {
+            self.program.add_array(Array {
+                id: ArrayId(0),
+                name: "once".into(),
+                element,
+                c_type: None,
+                shape,
+                form: Form::Nested,
+                storage: Storage::Temp(inside),
+                align: 0,
+            })
+        };
+        let mut set = |target: Access| {
+            self.next_stmt += 1;
+            let id = StmtId(self.next_stmt - 1);
+            Node::Stmt(Stmt { id, target, update: Update::Assign, value: e.clone(), line })
+        };
+        match once {
+            Once::Before(depth) => {
+                let inside = depth.checked_sub(1).map(|k| self.path[k].id);
+                let access = Access::scalar(array(Vec::new(), inside));
+                let node = set(access.clone());
+                self.before.get_mut(*depth)?.push(node);
+                self.known.push((e.clone(), *depth, access.clone()));
+                Some(access)
+            }
+            Once::Tabulated(depths) => {
+                let loops: Vec<Loop> = depths.iter().map(|k| self.path[*k].clone()).collect();
+                let shape = loops.iter().map(|l| size(l).ok().map(Some)).collect::<Option<_>>()?;
+                let index = |l: &Loop| Some(Affine::var(l.id) - extent(l).ok()?.0);
+                let indices = loops.iter().map(index).collect::<Option<Vec<_>>>()?;
+                let access = Access::new(array(shape, None), indices);
+                let mut node = set(access.clone());
+                for l in loops.iter().rev() {
+                    let id = LoopId(self.next_loop);
+                    self.next_loop += 1;
+                    node.substitute(&|v| (v == Var::Loop(l.id)).then(|| Affine::var(id)));
+                    node = Node::Loop(Loop { id, body: vec![node], ..l.clone() });
+                }
+                self.before.first_mut()?.push(node);
+                self.known.push((e.clone(), 0, access.clone()));
+                Some(access)
+            }
+        }
+    }
+}
