@@ -108,7 +108,10 @@ pub struct WholeComparison {
     pub ignored_parts: usize,
 }
 
-/// Runs two programs `n` times each (at least once), in turns, and compares times, exit codes, standard output, and the files
+/// After a pair of runs with a smaller speedup no more are made.
+const HOPELESS: f64 = 0.4;
+
+/// Runs two programs `n` times each (at least once; fewer if the second is far slower), in turns, and compares times, exit codes, standard output, and the files
 /// they write.
 ///
 /// With `n` of 2 or more, or with earlier outputs, numbers that vary between runs of `before` by more than the
@@ -141,7 +144,8 @@ pub fn run_whole(
         }
         let stopped =
             |runs: &[(RunOutcome, Left)]| runs.last().is_some_and(|(run, _)| run.exit == Exit::TimedOut);
-        if stopped(&befores) || stopped(&afters) {
+        let last = |runs: &[(RunOutcome, Left)]| runs.last().map_or(0.0, |(run, _)| run.elapsed_ns as f64);
+        if stopped(&befores) || stopped(&afters) || last(&befores) < HOPELESS * last(&afters) {
             break;
         }
     }

@@ -37,7 +37,8 @@
 #define OXEYE_CAPTURE_LEVELS 3
 #define OXEYE_CAPTURE_PARTS 8
 #define OXEYE_CAPTURE_GATHERED 2048
-#define OXEYE_CAPTURE_UNUSED __attribute__((unused))
+/* Not inlined: the functions of a program may be copied many times, each with all calls of these. */
+#define OXEYE_CAPTURE_UNUSED __attribute__((unused, noinline))
 
 typedef struct {
     long sec;

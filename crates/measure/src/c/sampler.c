@@ -72,15 +72,33 @@ static void take(int number, siginfo_t *info, void *context) {
     record->n = kept;
 }
 
+/* The file that is mapped at an address, or the name: what stands in for a library has its name. */
+static void name_object(char *path, uint64_t address, const char *name) {
+    char line[PATH_MAX + 128];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    snprintf(path, PATH_SIZE, "%s", name);
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long first, last;
+        char *file = strchr(line, '/');
+        if (!file || sscanf(line, "%lx-%lx", &first, &last) != 2 || address < first || address >= last) continue;
+        file[strcspn(file, "\n")] = 0;
+        snprintf(path, PATH_SIZE, "%s", file);
+        break;
+    }
+    if (maps) fclose(maps);
+}
+
 static int note_object(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size, (void)data;
-    uint64_t n = samples->n_objects, end = 0;
+    uint64_t n = samples->n_objects, begin = UINT64_MAX, end = 0;
     if (n >= MOST_OBJECTS) return 1;
     struct object *object = &samples->objects[n];
     object->bias = info->dlpi_addr;
     for (int k = 0; k < info->dlpi_phnum; k++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[k];
-        if (part->p_type == PT_LOAD && part->p_vaddr + part->p_memsz > end) end = part->p_vaddr + part->p_memsz;
+        if (part->p_type != PT_LOAD) continue;
+        if (part->p_vaddr < begin) begin = part->p_vaddr;
+        if (part->p_vaddr + part->p_memsz > end) end = part->p_vaddr + part->p_memsz;
     }
     object->end = info->dlpi_addr + end;
     /* The program itself comes first, without a name. */
@@ -88,7 +106,7 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *data) {
         ssize_t length = readlink("/proc/self/exe", object->path, PATH_SIZE - 1);
         object->path[length < 0 ? 0 : length] = 0;
     } else {
-        snprintf(object->path, PATH_SIZE, "%s", info->dlpi_name);
+        name_object(object->path, info->dlpi_addr + begin, info->dlpi_name);
     }
     samples->n_objects = n + 1;
     return 0;

@@ -22,7 +22,7 @@ const MOST_RUNS: usize = 10;
 const FEWER_RUNS: usize = 3;
 /// Runs of a program, and of its original, that trying takes at least.
 const LEAST_RUNS: f64 = 8.0;
-/// With a smaller speedup in its first run a program is slower, whatever others would say.
+/// With a smaller speedup a program is slower, whatever longer runs would say.
 const FAR_SLOWER: f64 = 0.75;
 /// No more directives are tried one by one.
 const MOST_TEAMS: usize = 12;
@@ -73,7 +73,7 @@ fn tried(session: &Session<'_>) -> Result<Result<Awake, Option<String>>, Error> 
         Ok(several) => several,
         Err(difference) => return Ok(Err(Some(trial.blamed(&unit, &difference)?))),
     };
-    if several.speedup.median < FAR_SLOWER || is_slower(&several.speedup, 0.0) {
+    if is_slower(&several.speedup, 0.0) {
         return Ok(Err(Some(format!("the program is slower ({:.2}x)", several.speedup.median))));
     }
     Ok(Ok(Awake { executable, speedup: several.speedup.median }))
@@ -112,16 +112,12 @@ impl Trial<'_> {
         let is_short = self.program.seconds <= LONGEST_TO_REPEAT;
         let n_most = ((SECONDS / self.program.seconds.max(1e-3)) as usize).clamp(2, MOST_RUNS);
         let n_odd = if is_short { FEWER_RUNS } else { 1 };
-        let first = self.run(executable, most, 1)?;
-        if let Some(difference) = first.difference {
-            return Ok(Err(difference));
-        }
-        if first.speedup.median < FAR_SLOWER {
-            return Ok(Ok(first));
-        }
         let several = self.run(executable, most, n_most)?;
         if let Some(difference) = several.difference {
             return Ok(Err(difference));
+        }
+        if several.speedup.median < FAR_SLOWER {
+            return Ok(Ok(several));
         }
         for (threads, n_runs) in [(odd(most), n_odd), (1, 1)] {
             if let Some(difference) = self.run(executable, threads, n_runs)?.difference {
