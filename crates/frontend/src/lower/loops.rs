@@ -95,13 +95,12 @@ impl Lowerer<'_> {
                 return Err(Refusal::new(s.range, format!("the loop's variable `{name}` is not an integer")));
             }
         };
-        if !matches!(ty, ScalarType::I32 | ScalarType::I64 | ScalarType::U32 | ScalarType::U64) {
-            return Err(Refusal::new(
-                s.range,
-                format!("the loop's variable `{name}` is not an `int` or a wider integer"),
-            )
-            .help("count with `int`, `long` or `size_t`"));
+        if ty.is_float() {
+            let message = format!("the loop's variable `{name}` is not an integer");
+            return Err(Refusal::new(s.range, message).help("count with `int`, `long` or `size_t`"));
         }
+        // Narrow ones are `int` in all that is computed with them.
+        let (ty, narrow) = if ty.bytes() < 4 { (ScalarType::I32, Some(ty)) } else { (ty, None) };
         if self.cx.file.is_member(var) {
             let message = format!("the loop counts with `{name}`, a member of a structure");
             return Err(Refusal::new(s.range, message).help("count with a local variable"));
@@ -126,13 +125,13 @@ impl Lowerer<'_> {
                 format!("the address of the loop's variable `{name}` is taken"),
             ));
         }
-        if let Some(values) = self.regions(s, f, &header).filter(|_| !f.runs_first) {
+        if let Some(values) = self.regions(s, f, &header).filter(|_| !f.runs_first && narrow.is_none()) {
             return self.in_regions(f, var, values, out);
         }
         if !f.runs_first && self.in_cases(s, f, &header, out)? {
             return Ok(());
         }
-        if self.in_digits(s, f, &header, out)? {
+        if narrow.is_none() && self.in_digits(s, f, &header, out)? {
             return Ok(());
         }
         if header.init.mentions(var)
@@ -147,6 +146,10 @@ impl Lowerer<'_> {
         }
         let step = match self.step(header.step)? {
             Step::Constant(step) => step,
+            Step::Symbolic(_) if narrow.is_some() => {
+                let message = format!("`{name}` is narrower than `int`, and does not step by a constant");
+                return Err(Refusal::new(header.step.range, message).help("count with `int` or `long`"));
+            }
             Step::Symbolic(stride) => return self.symbolic_loop(s, f, &header, (ty, stride), out),
         };
         let is_increasing = step > 0;
@@ -216,6 +219,9 @@ impl Lowerer<'_> {
         *(if is_increasing { &mut l.upper } else { &mut l.lower }) = Bound(std::mem::take(&mut limits.terms));
         self.facts.push_loop(&l);
         self.check_unsigned(&l, s.range)?;
+        if let Some(narrow) = narrow {
+            self.check_narrow(&l, narrow, s.range)?;
+        }
         if let Some(whole) = self.counted_by_one(f, &l, var) {
             l = whole;
             here = Here::of(id, Some(&Affine::constant(0)), 1);
@@ -464,6 +470,36 @@ impl Lowerer<'_> {
             format!("the unsigned loop variable `{}` may pass zero and wrap around", l.name),
         )
         .help("count with a signed type"))
+    }
+}
+
+impl Lowerer<'_> {
+    /// A variable of a type narrower than `int` holds what it counts to, the first value behind the end included.
+    fn check_narrow(&mut self, l: &Loop, ty: ScalarType, at: Range) -> Lowered<()> {
+        let bits = 8 * ty.bytes() as u32 - u32::from(!is_unsigned(ty));
+        let most = (1_i64 << bits) - 1;
+        let least = if is_unsigned(ty) { 0 } else { -most - 1 };
+        let plain = |bound: &Bound| -> Vec<Affine> {
+            bound.0.iter().filter_map(|term| term.as_affine().cloned()).collect()
+        };
+        let (lower, upper) = (plain(&l.lower), plain(&l.upper));
+        let (first, end) = if l.step > 0 { (l.lower.clone(), upper) } else { (l.upper.clone(), lower) };
+        let offset = if l.step > 0 { 0 } else { -1 };
+        let is_first_held = first.0.iter().all(|term| {
+            term.as_affine().is_some_and(|first| {
+                let first = first.clone().offset(offset);
+                self.is_at_least(&first, least) && self.is_at_least(&-first, -most)
+            })
+        });
+        let is_end_held = end.into_iter().any(|end| match l.step > 0 {
+            true => self.is_at_least(&-end.offset(l.step - 1), -most),
+            false => self.is_at_least(&end.offset(l.step), least),
+        });
+        if is_first_held && is_end_held {
+            return Ok(());
+        }
+        let message = format!("the loop's variable `{}` may not hold all numbers that it counts to", l.name);
+        Err(Refusal::new(at, message).help("count with `int`, `long` or `size_t`"))
     }
 }
 

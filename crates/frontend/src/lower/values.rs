@@ -316,7 +316,7 @@ impl Lowerer<'_> {
             ));
         }
         if let Some((_, id)) = self.loops.iter().rev().find(|(v, _)| *v == var) {
-            return Ok(self.typed(Expr::from(*id), scalar.ty));
+            return Ok(self.typed(Expr::from(*id), promoted(scalar.ty)));
         }
         if let (Some(value), false) = (self.cx.file.constants.get(&var), scalar.ty.is_float()) {
             return Ok(self.typed(Expr::from(*value), scalar.ty));
