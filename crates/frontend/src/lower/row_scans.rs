@@ -54,8 +54,10 @@ pub(super) fn scanned(
             let symbols = symbols(program, "element", array);
             for u in uses.iter().filter(|u| !u.is_of_row) {
                 let (u, low, high) = within_row(u)?;
-                let wanted = vec![row(&u)?, (symbols, low, high)];
-                join(chain(u, wanted)?, &mut found);
+                // Fewer loops find each out by itself.
+                for wanted in [row(&u)?, (symbols, low, high)] {
+                    join(chain(u.clone(), vec![wanted])?, &mut found);
+                }
             }
             (symbols.0.into(), symbols.1.into())
         }
@@ -302,13 +304,27 @@ fn with(index: &Expr, iterator: LoopId, value: &Expr) -> Option<Expr> {
             };
             Some(sum(moved, rest))
         }
-        Expr::Binary(BinaryOp::Add, l, r) => {
-            Some(Expr::binary(BinaryOp::Add, with(l, iterator, value)?, with(r, iterator, value)?))
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Min | BinaryOp::Max), l, r) => {
+            Some(Expr::binary(*op, with(l, iterator, value)?, with(r, iterator, value)?))
         }
         Expr::Binary(BinaryOp::Sub, l, r) if !r.uses(iterator) => {
             Some(Expr::binary(BinaryOp::Sub, with(l, iterator, value)?, (**r).clone()))
         }
         Expr::Cast(ScalarType::I64, inner) => Some(converted(ScalarType::I64, with(inner, iterator, value)?)),
+        // The lesser or the greater of two values, each of which grows.
+        Expr::Select { condition, then, otherwise } => {
+            let Expr::Binary(op @ (BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge), l, r) =
+                &**condition
+            else {
+                return None;
+            };
+            if !((l == then && r == otherwise) || (l == otherwise && r == then)) {
+                return None;
+            }
+            let moved = |e: &Expr| Some(Box::new(with(e, iterator, value)?));
+            let condition = Box::new(Expr::Binary(*op, moved(l)?, moved(r)?));
+            Some(Expr::Select { condition, then: moved(then)?, otherwise: moved(otherwise)? })
+        }
         _ => None,
     }
 }
