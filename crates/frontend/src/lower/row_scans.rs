@@ -276,7 +276,11 @@ pub(super) fn within(u: &Use, index: &Expr) -> Option<(Use, Expr, Expr)> {
                 |end: Expr| sum(Expr::binary(BinaryOp::Mul, Expr::from(coefficient), end), rest.clone());
             (value(greatest), value(least))
         }
-        index => (with(index, along.id, &least)?, with(index, along.id, &greatest)?),
+        index => match (with(index, along.id, &least), with(index, along.id, &greatest)) {
+            (Some(low), Some(high)) => (low, high),
+            // It is looked at in each iteration.
+            _ => return Some((u.clone(), index.clone(), index.clone())),
+        },
     };
     let along = along.clone();
     let mut u = u.clone();
