@@ -44,13 +44,13 @@ void spmv2(int n, const int *rowptr, const int *col, const double *val, const do
 //   view A3 "A*.col" "struct csr *A" loaded
 //   entry N0 reach A2 (P1 .. P2) reach A4 (P3 .. P4) scan(for L0 i: i32 in 0 .. P0 any if (i64) A1[i] < (i64) A1[i + 1] : P1 min= (i64) A1[i], P2 max= (i64) A1[i + 1] + -1) scan(for L0 i: i32 in 0 .. P0 for L1 k: i32 in data(A1[i]) .. data(A1[i + 1]) : P3 min= A3[k], P4 max= A3[k])
 //   dataflow { N0 }
-//   nest N0 in spmv span 190 .. 373 line 8 {
+//   nest N0 in spmv span 308 .. 491 line 9 {
 //     for L0 i: i32 in 0 .. P0 {
-//       S0@9: sum = 0.0
+//       S0@10: sum = 0.0
 //       for L1 k: i32 in data(A1[i]) .. data(A1[i + 1]) {
-//         S1@11: sum += A2[k] * x[A3[k]]
+//         S1@12: sum += A2[k] * x[A3[k]]
 //       }
-//       S2@12: y[i] = sum
+//       S2@13: y[i] = sum
 //     }
 //   }
 // }
@@ -70,13 +70,13 @@ void spmv2(int n, const int *rowptr, const int *col, const double *val, const do
 //   may_alias x y
 //   entry N0 reach A2 (P1 .. P2) reach A4 (P3 .. P4) scan(for L0 i: i32 in 0 .. n any if (i64) rowptr[i] < (i64) rowptr[i + 1] : P1 min= (i64) rowptr[i], P2 max= (i64) rowptr[i + 1] + -1) scan(for L0 i: i32 in 0 .. n for L1 k: i32 in data(rowptr[i]) .. data(rowptr[i + 1]) : P3 min= col[k], P4 max= col[k])
 //   dataflow { N0 }
-//   nest N0 in spmv2 span 496 .. 664 line 18 {
+//   nest N0 in spmv2 span 614 .. 782 line 19 {
 //     for L0 i: i32 in 0 .. n {
-//       S0@19: sum = 0.0
+//       S0@20: sum = 0.0
 //       for L1 k: i32 in data(rowptr[i]) .. data(rowptr[i + 1]) {
-//         S1@21: sum += val[k] * x[col[k]]
+//         S1@22: sum += val[k] * x[col[k]]
 //       }
-//       S2@22: y[i] = sum
+//       S2@23: y[i] = sum
 //     }
 //   }
 // }

@@ -133,7 +133,7 @@ impl Lowerer<'_> {
                 }
             },
             StmtKind::If { condition, then, otherwise } => {
-                let condition = self.hoisting(self.lone_call(condition), out, |l, _| l.value(condition))?;
+                let condition = self.condition(condition, out)?;
                 let then: Vec<&Stmt> = match always_returns(then) {
                     true => vec![then],
                     false => std::iter::once(&**then).chain(rest.iter().copied()).collect(),

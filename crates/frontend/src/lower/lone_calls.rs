@@ -2,10 +2,18 @@
 //! it is the only one and the rest of the statement reads nothing that it writes. (C leaves open when it is made.)
 
 use super::lowerer::Lowerer;
+use super::value::Value;
 use crate::ast::{Expr, ExprKind, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::refusal::Lowered;
 use crate::scan::Scan;
+use oxeye_ir::Node;
 
-impl<'a> Lowerer<'a> {
+impl Lowerer<'_> {
+    /// The value of a condition, whose calls are made before.
+    pub(super) fn condition(&mut self, e: &Expr, out: &mut Vec<Node>) -> Lowered<Value> {
+        self.hoisting(self.lone_call(e), out, |l, _| l.value(e))
+    }
+
     /// The only call in a statement, an assignment or an expression, that writes to memory, if that is seen by nothing else there.
     pub(super) fn lone_call<'e>(&self, statement: &'e Expr) -> Option<&'e Expr> {
         let mut calls = Vec::new();

@@ -35,7 +35,7 @@ impl Lowerer<'_> {
             return self.left_body(way, rest, first.range, out);
         }
         let Some((condition, done_before)) = skipping(first) else { return Ok(()) };
-        let condition = self.hoisting(self.lone_call(condition), out, |l, _| l.value(condition))?;
+        let condition = self.condition(condition, out)?;
         if let Some(value) = constant(&condition) {
             return if value != 0 { self.stmts(done_before, out) } else { self.loop_body(rest, out) };
         }
@@ -498,7 +498,7 @@ impl Lowerer<'_> {
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
         let at = condition.range;
-        let condition = self.hoisting(self.lone_call(condition), out, |l, _| l.value(condition))?;
+        let condition = self.condition(condition, out)?;
         let condition = self.ahead(condition, at)?;
         if let Some(value) = constant(&condition) {
             return match (value != 0, otherwise) {
