@@ -90,9 +90,11 @@ impl Context<'_> {
         }
         let mut conditions = Vec::new();
         for end in &scan.ends {
-            // An iterator by itself has the value that it has, of whatever type.
+            // An iterator by itself has the value that it has, of whatever type; numbers from memory are computed with as in
+            // the nest.
             let is_iterator = end.value.as_affine().is_some_and(|a| a.as_var().is_some());
-            let was_wide = std::mem::replace(&mut self.wide, !is_iterator);
+            let is_wide = !is_iterator && end.value.reads().is_empty();
+            let was_wide = std::mem::replace(&mut self.wide, is_wide);
             let value = self.expr(&end.value);
             self.wide = was_wide;
             let (name, compare) = (self.symbol_name(end.symbol), if end.is_least { "<" } else { ">" });

@@ -475,19 +475,46 @@ fn is_movable(text: &str) -> bool {
         "pragma" => directive.text.split_whitespace().any(|word| word == "system_header"),
         _ => false,
     };
-    !text.starts_with('\u{feff}') && !directives.iter().any(stays) && keeps_warnings(&directives)
+    let has_operator = || tokens(text).iter().any(|token| token.is("_Pragma"));
+    !text.starts_with('\u{feff}')
+        && !directives.iter().any(stays)
+        && keeps_warnings(&directives)
+        && !has_operator()
 }
 
 /// Whether all warnings are behind a text as they were before it: it is put between a `push` and a `pop` of its own.
 fn keeps_warnings(directives: &[DirectiveLine<'_>]) -> bool {
     let mut depth = 0_usize;
-    for directive in directives.iter().filter(|d| d.name() == "pragma") {
+    // The conditions around each `push`, which are to be those around its `pop`.
+    let (mut conditions, mut pushed) = (Vec::new(), Vec::new());
+    for directive in directives {
         let words: Vec<&str> = directive.text.split_whitespace().collect();
-        let Some(at) = words.iter().position(|word| *word == "diagnostic") else { continue };
-        match (words.get(at + 1), depth) {
-            (Some(&"push"), _) => depth += 1,
-            (_, 0) => return false,
-            (Some(&"pop"), _) => depth -= 1,
+        match directive.name() {
+            "if" | "ifdef" | "ifndef" => conditions.push(words.join(" ")),
+            "else" | "elif" => {
+                if let Some(last) = conditions.last_mut() {
+                    *last = format!("{last} else {}", words.join(" "));
+                }
+            }
+            "endif" => _ = conditions.pop(),
+            "pragma" => {
+                let Some(at) = words.iter().position(|word| *word == "diagnostic") else { continue };
+                match (words.get(at + 1), depth) {
+                    _ if words.get(at - 1) != Some(&"GCC") => return false,
+                    (Some(&"push"), _) => {
+                        depth += 1;
+                        pushed.push(conditions.clone());
+                    }
+                    (_, 0) => return false,
+                    (Some(&"pop"), _) => {
+                        depth -= 1;
+                        if pushed.pop().as_ref() != Some(&conditions) {
+                            return false;
+                        }
+                    }
+                    _ => {}
+                }
+            }
             _ => {}
         }
     }

@@ -441,13 +441,16 @@ impl Nest {
 
     /// Visits every affine part: bounds, guards, indices, values.
     pub fn visit_affine(&self, f: &mut dyn FnMut(&Affine)) {
-        let mut visit = |e: &Expr| {
-            e.visit(&mut |e| {
-                if let Expr::Affine(a) = e {
-                    f(a);
-                }
-            });
-        };
+        self.visit_exprs(&mut |e| {
+            if let Expr::Affine(a) = e {
+                f(a);
+            }
+        });
+    }
+
+    /// Visits every expression and all of its parts: bounds, guards, indices, values.
+    pub fn visit_exprs(&self, f: &mut dyn FnMut(&Expr)) {
+        let mut visit = |e: &Expr| e.visit(f);
         self.visit(&mut |_, node| match node {
             Node::Loop(l) => {
                 for term in l.lower.0.iter().chain(&l.upper.0) {

@@ -48,7 +48,10 @@ impl Lowerer<'_> {
     pub(super) fn is_non_negative(&self, e: &Expr) -> bool {
         match e {
             Expr::Affine(a) => self.facts.prove_non_negative(a),
-            Expr::Cast(ScalarType::I64, inner) => wraps(self.natural(inner)) || self.is_non_negative(inner),
+            // The greatest 64-bit numbers are negative ones in disguise.
+            Expr::Cast(ScalarType::I64, inner) => {
+                self.natural(inner) == ScalarType::U32 || self.is_non_negative(inner)
+            }
             Expr::Binary(
                 BinaryOp::Add | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::Min,
                 l,
@@ -72,6 +75,12 @@ impl Lowerer<'_> {
             Expr::Affine(a) => {
                 let constants = a.terms().map(|(_, c)| c).chain([a.constant_part()]);
                 is_plain &= constants.into_iter().all(|c| c.saturating_abs() < great);
+            }
+            // Numbers in memory may be of any size.
+            Expr::Read(_) => {
+                let ty = self.natural(e);
+                let is_wide = matches!(ty, ScalarType::U64 | ScalarType::I64);
+                is_plain &= !(is_wide || ty == ScalarType::U32 && most <= u32::MAX.into());
             }
             Expr::Binary(BinaryOp::Mul, l, r) => {
                 let is_great = |e: &Expr| {
@@ -176,6 +185,16 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Whether a number that may not fit into an `int` is read from memory.
+    fn reads_wide(&self, e: &Expr) -> bool {
+        let mut found = false;
+        e.visit(&mut |e| {
+            use ScalarType::{I64, U32, U64};
+            found |= matches!(e, Expr::Read(_)) && matches!(self.natural(e), I64 | U32 | U64);
+        });
+        found
+    }
+
     fn stripped_cast(&self, e: &Expr, to: ScalarType, inner: &Expr, mode: Mode) -> Option<Expr> {
         let from = self.natural(inner);
         if to.is_float() {
@@ -206,6 +225,8 @@ impl Lowerer<'_> {
                 is_fine.then_some(value)
             }
             ScalarType::I32 if from.bytes() <= 4 && from != ScalarType::U32 => self.stripped(inner, mode),
+            // Only of counters and sizes it is assumed that they fit.
+            ScalarType::I32 if self.reads_wide(inner) => Some(e.clone()),
             ScalarType::I32 => Some(self.stripped(inner, Mode::Narrow).unwrap_or_else(|| e.clone())),
             _ => Some(e.clone()),
         }
@@ -220,19 +241,31 @@ fn has_product(e: &Expr) -> bool {
 }
 
 /// Tests that unsigned symbols in sums are no negative numbers in disguise (`n + m` for `m = -1`): without such, what
-/// `Lowerer::stays_below` takes to be small enough does not wrap around.
+/// `Lowerer::stays_below` takes to be small enough does not wrap around. Where quotients are taken, 64-bit ones are none either.
 pub(crate) fn disguised(program: &Program, nest: &Nest) -> Vec<Expr> {
+    let symbol = |(var, _): (Var, i64)| match var {
+        Var::Sym(id) => Some(id),
+        Var::Loop(_) => None,
+    };
     let mut found: BTreeSet<SymId> = BTreeSet::new();
     nest.visit_affine(&mut |a| {
         if a.terms().count() > 1 {
-            found.extend(a.terms().filter_map(|(var, _)| match var {
-                Var::Sym(id) => Some(id),
-                Var::Loop(_) => None,
-            }));
+            found.extend(a.terms().filter_map(symbol));
         }
     });
-    let is_unsigned = |id: &SymId| program.symbols.get(id).is_some_and(|s| s.ty == ScalarType::U32);
-    let most = || Box::new(Expr::from(i64::from(i32::MAX)));
-    let test = |id: SymId| Expr::Binary(BinaryOp::Le, Box::new(Expr::from(id)), most());
-    found.into_iter().filter(is_unsigned).map(test).collect()
+    let mut divided: BTreeSet<SymId> = BTreeSet::new();
+    nest.visit_exprs(&mut |e| {
+        if let Expr::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shr, l, _) = e {
+            l.visit(&mut |e| {
+                divided.extend(e.as_affine().into_iter().flat_map(Affine::terms).filter_map(symbol));
+            });
+        }
+    });
+    let is_of = |id: &SymId, ty| program.symbols.get(id).is_some_and(|s| s.ty == ty);
+    let test = |id: SymId, most: i64| {
+        Expr::Binary(BinaryOp::Le, Box::new(Expr::from(id)), Box::new(Expr::from(most)))
+    };
+    let narrow = found.iter().filter(|id| is_of(id, ScalarType::U32)).map(|id| test(*id, i32::MAX.into()));
+    let wide = divided.iter().filter(|id| is_of(id, ScalarType::U64)).map(|id| test(*id, i64::MAX));
+    narrow.chain(wide).collect()
 }

@@ -458,7 +458,11 @@ impl Lowerer<'_> {
                 let slack = (least - 1).saturating_mul(*divisor).saturating_add(1);
                 self.facts.prove_non_negative(&expr.clone().offset(-slack))
             }
-            BoundTerm::Data(e) => least == 0 && self.is_non_negative(e),
+            BoundTerm::Data(e) => {
+                let is_unsigned =
+                    matches!(e, Expr::Cast(ScalarType::I64, inner) if is_unsigned(self.natural(inner)));
+                least == 0 && (is_unsigned || self.is_non_negative(e))
+            }
         });
         if is_fine
             || l.step > 0 && matches!(l.lower.as_affine(), Some(first) if self.is_at_least(&first.clone(), 0))

@@ -2,9 +2,9 @@
 //! sum += a[k]`: loops before the nest find it out, so that a test whether pointers overlap is possible.
 
 use super::row_scans::{chain, join, symbols, within};
-use super::uses::{Use, uses};
+use super::uses::{Holdings, Use, uses};
 use oxeye_binding::{Binding, Reach, RowScan};
-use oxeye_ir::{ArrayId, Nest, NestId, Program, SymId};
+use oxeye_ir::{ArrayId, BoundTerm, Expr, Nest, NestId, Program, SymId};
 use std::collections::BTreeSet;
 
 /// Adds what finds out how far nests reach in arrays of unknown length that may overlap with others.
@@ -14,7 +14,7 @@ pub(crate) fn find_reaches(program: &mut Program, binding: &mut Binding) {
         for array in tested(program, binding, &nest) {
             let mut scans = binding.entry(id).map_or_else(Vec::new, |entry| entry.scans.clone());
             let uses = uses(program, &nest, array, 0);
-            let Some((first, last)) = scanned(program, array, &uses, &mut scans) else { continue };
+            let Some((first, last)) = scanned(program, &nest, array, &uses, &mut scans) else { continue };
             let entry = binding.entries.entry(id).or_default();
             entry.scans = scans;
             entry.reaches.push(Reach { array, first, last });
@@ -40,14 +40,28 @@ fn tested(program: &Program, binding: &Binding, nest: &Nest) -> Vec<ArrayId> {
     used.iter().copied().filter(|id| is_tested(*id) && is_open(id)).collect()
 }
 
+/// Whether memory that the nest may write under another name decides what a use reads: that memory may not be set before.
+fn leads_astray(holdings: &Holdings<'_>, u: &Use) -> bool {
+    let in_bounds =
+        u.loops.iter().flat_map(|l| l.lower.0.iter().chain(&l.upper.0)).filter_map(|term| match term {
+            BoundTerm::Data(e) => Some(e),
+            BoundTerm::Affine { .. } => None,
+        });
+    let in_guards = u.guards.iter().map(|(guard, _)| guard);
+    let within_indices = u.indices.iter().flat_map(Expr::reads).flat_map(|access| &access.indices);
+    in_bounds.chain(in_guards).chain(within_indices).any(|e| holdings.may_be_written(e))
+}
+
 /// Symbols for the first and the last index of an array's first dimension, if all uses of it can be found out beforehand.
 fn scanned(
     program: &mut Program,
+    nest: &Nest,
     array: ArrayId,
     uses: &[Use],
     scans: &mut Vec<RowScan>,
 ) -> Option<(SymId, SymId)> {
-    if uses.iter().any(|u| u.n_unknown > 0) {
+    let holdings = Holdings::of(program, nest);
+    if uses.iter().any(|u| u.n_unknown > 0 || leads_astray(&holdings, u)) {
         return None;
     }
     let mut found = Vec::new();

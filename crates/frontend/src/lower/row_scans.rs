@@ -259,7 +259,7 @@ pub(super) fn within(u: &Use, index: &Expr) -> Option<(Use, Expr, Expr)> {
     };
     let is_inside = |(_, depth): &(Expr, usize)| *depth > at;
     if u.guards.iter().any(is_inside) {
-        return None;
+        return Some((u.clone(), index.clone(), index.clone()));
     }
     let end = |bound: &Bound, op: BinaryOp, offset: i64| -> Option<Expr> {
         let terms = bound.0.iter().map(term_value).collect::<Option<Vec<_>>>()?;

@@ -144,9 +144,23 @@ impl RunCommand {
 
     fn parse(text: &str, is_own_program: bool) -> Result<Self, String> {
         let Some(words) = shlex::split(text) else { return Err("a quote is not closed".into()) };
-        if !is_own_program && needs_shell(text) {
-            let args = vec![OPTION.to_owned(), text.to_owned()];
-            return Ok(RunCommand { program: Some(SHELL.to_owned()), args, ..RunCommand::default() });
+        let unquoted = Unquoted::of(text);
+        match unquoted.sign {
+            None => {}
+            Some(sign) if is_own_program => {
+                return Err(format!(
+                    "`{sign}`: one program is run, without a shell; quote what is meant as it stands"
+                ));
+            }
+            Some(_) if unquoted.is_sent => {
+                return Err(
+                    "`>`: what is printed is compared, so it cannot be sent elsewhere; leave it out".into()
+                );
+            }
+            Some(_) => {
+                let args = vec![OPTION.to_owned(), text.to_owned()];
+                return Ok(RunCommand { program: Some(SHELL.to_owned()), args, ..RunCommand::default() });
+            }
         }
         let mut run = RunCommand::default();
         // `env NAME=value` is how others write `NAME=value`.
@@ -162,6 +176,9 @@ impl RunCommand {
         let Some(program) = words.next() else {
             return Err("it names no program; write it as in a shell: \"./prog -n 200\"".into());
         };
+        if program.starts_with(['<', '>']) {
+            return Err("it begins with a redirection; write that behind the program".into());
+        }
         if is_own_program && !program.contains('/') && is_command(&program) {
             return Err(format!(
                 "`{program}` is another program; the first word stands for the program that the compile command makes"
@@ -174,15 +191,12 @@ impl RunCommand {
                     Some(file) => run.stdin = Some(file.into()),
                     None => return Err("no file is named behind `<`".into()),
                 },
-                "|" | "||" | "&&" | ";" | "&" => {
-                    return Err(format!("`{word}`: one program is run, without a shell"));
-                }
                 word if word.starts_with('<') && !word.starts_with("<<") => {
                     run.stdin = Some(word[1..].into())
                 }
                 // What the program prints is compared wherever it would go.
-                word if is_redirected(word) => {
-                    if word.ends_with('>') && words.next().is_none() {
+                word if unquoted.is_sent && is_redirected(word) => {
+                    if word.ends_with(['>', '&']) && words.next().is_none() {
                         return Err(format!("no file is named behind `{word}`"));
                     }
                 }
@@ -218,28 +232,55 @@ fn is_redirected(word: &str) -> bool {
     word.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('>')
 }
 
-/// Whether something in a command is for a shell: several programs, variables, patterns of file names.
-fn needs_shell(text: &str) -> bool {
-    let (mut quote, mut is_escaped) = (None, false);
-    let mut last = ' ';
-    for c in text.chars() {
-        let before = std::mem::replace(&mut last, c);
-        if std::mem::take(&mut is_escaped) {
-            continue;
+/// What a command has outside of quotes that only a shell understands.
+#[derive(Default)]
+struct Unquoted {
+    /// Several programs, variables, patterns of file names: the first such sign.
+    sign: Option<char>,
+    /// Whether what it prints goes to a file.
+    is_sent: bool,
+}
+
+impl Unquoted {
+    fn of(text: &str) -> Self {
+        let mut found = Self::default();
+        let (mut quote, mut is_escaped) = (None, false);
+        let mut last = ' ';
+        for c in text.chars() {
+            let before = std::mem::replace(&mut last, c);
+            if std::mem::take(&mut is_escaped) {
+                continue;
+            }
+            let is_sign = match (quote, c) {
+                (None | Some('"'), '\\') => {
+                    is_escaped = true;
+                    false
+                }
+                (None, '\'' | '"') => {
+                    quote = Some(c);
+                    false
+                }
+                (Some(open), _) if c == open => {
+                    quote = None;
+                    false
+                }
+                (None | Some('"'), '$' | '`') => true,
+                // `2>&1` is part of one command.
+                (None, '&') => before != '>',
+                (None, '>') => {
+                    found.is_sent = true;
+                    before == '&'
+                }
+                (None, '<') => before == '<',
+                (None, '|' | ';' | '(' | '*' | '?' | '[' | '\n') => true,
+                _ => false,
+            };
+            if is_sign {
+                found.sign = found.sign.or(Some(c));
+            }
         }
-        match (quote, c) {
-            (None | Some('"'), '\\') => is_escaped = true,
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), _) if c == open => quote = None,
-            (Some('\''), _) => {}
-            (None | Some('"'), '$' | '`') => return true,
-            // `2>&1` is part of one command.
-            (None, '&') if before == '>' => {}
-            (None, '|' | '&' | ';' | '(' | '*' | '?' | '[' | '\n') => return true,
-            _ => {}
-        }
+        found
     }
-    false
 }
 
 /// Whether a shell would find this name among its commands.
@@ -278,6 +319,10 @@ mod tests {
             ("./p | tee log", "without a shell"),
             ("./p <", "no file"),
             ("sh run.sh", "another program"),
+            ("./p &> log", "without a shell"),
+            ("./p *.dat", "without a shell"),
+            ("./p <<< x", "without a shell"),
+            ("> log ./p", "begins with"),
         ] {
             let error = parsed(text).expect_err(text);
             assert!(error.contains(word), "{text}: {error}");
@@ -297,7 +342,7 @@ mod tests {
                 "{text}"
             );
         }
-        for text in ["./p 'a*b' \\$x < in", "./p 2>&1"] {
+        for text in ["./p 'a*b' \\$x < in", "./p 2>&1", "./p > log"] {
             assert_eq!(
                 RunCommand::in_project(text).expect("a command").program.as_deref(),
                 Some("./p"),
@@ -315,6 +360,9 @@ mod tests {
             assert_eq!(run.args, ["3"], "{text}");
         }
         assert!(parsed("./p >").expect_err("no file").contains("no file"));
+        assert_eq!(parsed("./p '>0.5' x").expect("a command").args, [">0.5", "x"]);
+        let error = RunCommand::in_project("cd data && ../p > log").expect_err("not compared");
+        assert!(error.contains("is compared"), "{error}");
     }
 
     #[test]

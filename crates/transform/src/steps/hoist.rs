@@ -12,10 +12,10 @@ use super::factorize::{extent, size};
 use super::registry::step;
 use crate::policy::Policy;
 use crate::refusal::Reason;
-use crate::values::{NestRewrite, Valued};
+use crate::values::{NestRewrite, Valued, entered, only_if};
 use oxeye_ir::{
-    Access, Affine, Array, ArrayId, Expr, Form, Loop, LoopId, Node, Program, Stmt, StmtId, Storage, Types,
-    Update, Var,
+    Access, Affine, Array, ArrayId, BinaryOp, Expr, Form, Loop, LoopId, Node, Program, Stmt, StmtId, Storage,
+    Types, Update, Var,
 };
 use std::collections::BTreeSet;
 
@@ -110,14 +110,11 @@ impl Hoister {
         done
     }
 
-    /// Replaces the largest parts of an expression that are worth computing once.
+    /// Replaces the largest calls in an expression that are worth making once.
     fn expr(&mut self, e: &mut Expr, line: Option<u32>) {
-        let mut has_call = false;
-        e.visit(&mut |e| has_call |= matches!(e, Expr::Call { .. }));
-        if !has_call {
-            return;
-        }
-        if let Some(once) = self.once(e)
+        // Products and sums stay where they are: compilers may round them together with others.
+        if matches!(e, Expr::Call { .. })
+            && let Some(once) = self.once(e)
             && let Some(access) = self.computed(e, &once, line)
         {
             *e = Expr::Read(access);
@@ -143,6 +140,8 @@ impl Hoister {
         e.visit(&mut |e| match e {
             Expr::Affine(a) => iterators.extend(a.loops()),
             Expr::Read(access) => is_fixed &= self.is_fixed(access),
+            // Dividing by zero ends the program, and the nest may not do it.
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, by) => is_fixed &= self.is_harmless_divisor(by),
             _ => {}
         });
         if !is_fixed {
@@ -151,11 +150,18 @@ impl Hoister {
         let used: Vec<usize> =
             (0..self.path.len()).filter(|k| iterators.contains(&self.path[*k].id)).collect();
         let depth = used.last().map_or(0, |last| last + 1);
-        let is_rectangular = |k: &usize| extent(&self.path[*k]).is_ok();
-        if used.len() < depth && used.iter().all(is_rectangular) {
+        let is_rectangular = |k: usize| extent(&self.path[k]).is_ok();
+        if used.len() < depth && (0..depth).all(is_rectangular) {
             return Some(Once::Tabulated(used));
         }
         (depth < self.path.len()).then_some(Once::Before(depth))
+    }
+
+    fn is_harmless_divisor(&self, by: &Expr) -> bool {
+        let path: Vec<&Loop> = self.path.iter().collect();
+        let is_constant =
+            |by: &Expr| by.as_affine().and_then(Affine::as_constant).is_some_and(|c| c != 0 && c != -1);
+        is_constant(by) || Types::inside(&self.program, &path).expr(by).is_float()
     }
 
     /// A scalar that has one value during the whole nest, and has it in any case.
@@ -219,6 +225,12 @@ impl Hoister {
                     self.next_loop += 1;
                     node.substitute(&|v| (v == Var::Loop(l.id)).then(|| Affine::var(id)));
                     node = Node::Loop(Loop { id, body: vec![node], ..l.clone() });
+                }
+                // Only what the nest does is worth a table.
+                let depth = depths.last()? + 1;
+                let others = (0..depth).filter(|k| !depths.contains(k)).map(|k| entered(&self.path[k]));
+                for condition in others.flatten().flatten() {
+                    node = only_if(condition, vec![node]);
                 }
                 self.before.first_mut()?.push(node);
                 self.known.push((e.clone(), 0, access.clone()));
