@@ -31,3 +31,70 @@ int names(int n, const int *col, const double *x, double *y, double *z, int *rp)
     return 0;
 }
 // ----
+// program hashes {
+//   symbol P0 n: i32
+//   array A0 y: f64[?] param
+//   array A1 h: u64[?] param
+//   array A2 x: f64[?] param
+//   dataflow { N0 }
+//   nest N0 in hashes span 191 .. 263 line 5 {
+//     for L0 i: i32 in 0 .. n {
+//       S0@6: y[i] = x[h[i] % 10] + x[h[i] >> 60]
+//     }
+//   }
+// }
+// program narrowed {
+//   symbol P0 n: i32
+//   array A0 col: u32[?] param
+//   array A1 y: f64[?] param
+//   array A2 x: f64[?] param
+//   array A3 at: i64[?] param
+//   dataflow { N0 }
+//   nest N0 in narrowed span 367 .. 485 line 10 {
+//     for L0 i: i32 in 0 .. n {
+//       S0@12: y[i] = x[max(0, (i32) col[i])] + x[(i32) at[i] % 10]
+//     }
+//   }
+// }
+// program sums {
+//   symbol P0 n: i32
+//   array A0 y: f64[?] param
+//   array A1 col: u32[?] param
+//   array A2 x: f64[?] param
+//   dataflow { N0 }
+//   nest N0 in sums span 569 .. 652 line 17 {
+//     for L0 i: i32 in 0 .. n {
+//       S0@18: y[i] = x[col[i] + (u32) 4] + x[(col[i] + (u32) 4) % (u32) 10]
+//     }
+//   }
+// }
+// program size {
+//   symbol P0 n: i32
+//   symbol P1 s: u64
+//   assume s >= 0
+//   array A0 y: f64[?] param
+//   array A1 x: f64[?] param
+//   entry N0 test(s <= 4611686018427387903)
+//   dataflow { N0 }
+//   nest N0 in size span 732 .. 792 line 22 {
+//     for L0 i: i32 in 0 .. n {
+//       S0@23: y[i] = x[s % 10] + x[i]
+//     }
+//   }
+// }
+// program names {
+//   symbol P0 n: i32
+//   array A0 rp: i32[?] param
+//   array A1 z: f64[?] param
+//   array A2 col: i32[?] param
+//   array A3 x: f64[?] param
+//   may_alias rp col
+//   may_alias z x
+//   dataflow { N0 }
+//   nest N0 in names span 882 .. 978 line 27 {
+//     for L0 i: i32 in 0 .. n {
+//       S0@28: rp[i + 1] = rp[i] + 1
+//       S1@29: z[i] = x[col[rp[i]]]
+//     }
+//   }
+// }

@@ -266,6 +266,6 @@ pub(crate) fn disguised(program: &Program, nest: &Nest) -> Vec<Expr> {
         Expr::Binary(BinaryOp::Le, Box::new(Expr::from(id)), Box::new(Expr::from(most)))
     };
     let narrow = found.iter().filter(|id| is_of(id, ScalarType::U32)).map(|id| test(*id, i32::MAX.into()));
-    let wide = divided.iter().filter(|id| is_of(id, ScalarType::U64)).map(|id| test(*id, i64::MAX));
+    let wide = divided.iter().filter(|id| is_of(id, ScalarType::U64)).map(|id| test(*id, i64::MAX / 2));
     narrow.chain(wide).collect()
 }

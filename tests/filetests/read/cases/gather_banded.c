@@ -29,8 +29,6 @@ int main(void) {
 //   symbol P1 "(&m[1][0] - &m[0][0])": i64
 //   symbol P2 oxeye_first_row_2: i64
 //   symbol P3 oxeye_last_row_2: i64
-//   symbol P4 oxeye_first_element_3: i64
-//   symbol P5 oxeye_last_element_3: i64
 //   array A0 s: f32 body(L0)
 //   array A1 shift: i32[?] param
 //   array A2 m: f32[?][P1] param linear
@@ -38,7 +36,7 @@ int main(void) {
 //   array A4 y: f32[?] param
 //   may_alias m y
 //   may_alias x y
-//   entry N0 rows A2 used(oxeye_first_row_2 <= oxeye_last_row_2)(oxeye_first_row_2 .. oxeye_last_row_2)(0 .. 4) reach A3 (P4 .. P5) scan(for L0 i: i32 in 0 .. n any for L1 k: i32 in 0 .. 5 if i + shift[k] >= 0 : P2 min= i, P3 max= i) scan(for L0 i: i32 in 0 .. n for L1 k: i32 in 0 .. 5 any if i + shift[k] >= 0 && m[i][k] != 0 : P4 min= i + shift[k], P5 max= i + shift[k])
+//   entry N0 rows A2 used(oxeye_first_row_2 <= oxeye_last_row_2)(oxeye_first_row_2 .. oxeye_last_row_2)(0 .. 4) scan(for L0 i: i32 in 0 .. n any for L1 k: i32 in 0 .. 5 if i + shift[k] >= 0 : P2 min= i, P3 max= i)
 //   dataflow { N0 }
 //   nest N0 in band span 254 .. 447 line 7 {
 //     for L0 i: i32 in 0 .. n {
@@ -57,10 +55,6 @@ int main(void) {
 //   symbol P1 "(&m[1][0] - &m[0][0])": i64
 //   symbol P2 oxeye_first_row_0: i64
 //   symbol P3 oxeye_last_row_0: i64
-//   symbol P4 oxeye_first_element_3: i64
-//   symbol P5 oxeye_last_element_3: i64
-//   symbol P6 oxeye_first_element_4: i64
-//   symbol P7 oxeye_last_element_4: i64
 //   array A0 m: f32[?][P1] local linear
 //   array A1 shift: i32[?] local
 //   array A2 s: f32 body(L1)
@@ -71,7 +65,7 @@ int main(void) {
 //   may_alias m x
 //   may_alias m y
 //   entry N0 rows A0 (i .. i)(0 .. 4)
-//   entry N1 rows A0 used(oxeye_first_row_0 <= oxeye_last_row_0)(oxeye_first_row_0 .. oxeye_last_row_0)(0 .. 4) reach A3 (P4 .. P5) reach A4 (P6 .. P7) scan(for L1 i: i32 in 0 .. 300000 any for L2 k: i32 in 0 .. 5 if i.L1 + shift[k] >= 0 : P2 min= i.L1, P3 max= i.L1) scan(for L3 i: i32 in 0 .. 300000 any for L4 k: i32 in 0 .. 5 if i.L3 + shift[k] >= 0 : P2 min= i.L3, P3 max= i.L3) scan(for L1 i: i32 in 0 .. 300000 for L2 k: i32 in 0 .. 5 any if i.L1 + shift[k] >= 0 && m[i.L1][k] != 0 : P4 min= i.L1 + shift[k], P5 max= i.L1 + shift[k]) scan(: P4 min= 0, P5 max= 299999, P6 min= 0, P7 max= 299999) scan(for L3 i: i32 in 0 .. 300000 for L4 k: i32 in 0 .. 5 any if i.L3 + shift[k] >= 0 && m[i.L3][k] != 0 : P6 min= i.L3 + shift[k], P7 max= i.L3 + shift[k])
+//   entry N1 rows A0 used(oxeye_first_row_0 <= oxeye_last_row_0)(oxeye_first_row_0 .. oxeye_last_row_0)(0 .. 4) scan(for L1 i: i32 in 0 .. 300000 any for L2 k: i32 in 0 .. 5 if i.L1 + shift[k] >= 0 : P2 min= i.L1, P3 max= i.L1) scan(for L3 i: i32 in 0 .. 300000 any for L4 k: i32 in 0 .. 5 if i.L3 + shift[k] >= 0 : P2 min= i.L3, P3 max= i.L3)
 //   sequence {
 //     opaque "not a loop" reads(*) writes(*)
 //     loop i in 0 .. 300000 {
