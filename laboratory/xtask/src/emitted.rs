@@ -165,7 +165,9 @@ fn nest_texts(args: &Args, unit: &Unit, function: &Function, nest: &Nest, site: 
     let suggested = instantiator.templates();
     let mut recipes: Vec<_> =
         suggested.iter().take(args.suggestions).filter_map(|t| instantiator.instantiate(t).ok()).collect();
-    recipes.extend(suggest_rewrites(instantiator.prepared(), policy).into_iter().take(2));
+    recipes.extend(
+        suggest_rewrites(instantiator.prepared(), policy).into_iter().map(|(_, recipe)| recipe).take(2),
+    );
     for recipe in recipes {
         let _ = writeln!(out, "recipe\n{recipe}");
         match instantiator.prepared().apply(&recipe, policy) {

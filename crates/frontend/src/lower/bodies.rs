@@ -119,8 +119,7 @@ impl Lowerer<'_> {
                 (None, None) => Ok(()),
                 (Some(value), None) => self.effect(value, out),
                 (Some(value), Some(Returned { access, scalar })) => {
-                    let whole = self.lone_call(value).unwrap_or(value);
-                    self.hoisting(Some(whole), out, |l, out| {
+                    self.hoisting(self.lone_call(value).or(Some(value)), out, |l, out| {
                         let value = l.value(value)?;
                         let value = l.converted(value, scalar);
                         let value = if scalar.ty.is_float() { l.relaxed(value) } else { value };
