@@ -74,7 +74,7 @@ int names(int n, const int *col, const double *x, double *y, double *z, int *rp)
 //   assume s >= 0
 //   array A0 y: f64[?] param
 //   array A1 x: f64[?] param
-//   entry N0 test(s <= 4611686018427387903)
+//   entry N0 test(s >= 0)
 //   dataflow { N0 }
 //   nest N0 in size span 732 .. 792 line 22 {
 //     for L0 i: i32 in 0 .. n {

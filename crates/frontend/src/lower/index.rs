@@ -262,10 +262,12 @@ pub(crate) fn disguised(program: &Program, nest: &Nest) -> Vec<Expr> {
         }
     });
     let is_of = |id: &SymId, ty| program.symbols.get(id).is_some_and(|s| s.ty == ty);
-    let test = |id: SymId, most: i64| {
-        Expr::Binary(BinaryOp::Le, Box::new(Expr::from(id)), Box::new(Expr::from(most)))
-    };
-    let narrow = found.iter().filter(|id| is_of(id, ScalarType::U32)).map(|id| test(*id, i32::MAX.into()));
-    let wide = divided.iter().filter(|id| is_of(id, ScalarType::U64)).map(|id| test(*id, i64::MAX / 2));
+    let test =
+        |op, id: SymId, end: i64| Expr::Binary(op, Box::new(Expr::from(id)), Box::new(Expr::from(end)));
+    let narrow = found
+        .iter()
+        .filter(|id| is_of(id, ScalarType::U32))
+        .map(|id| test(BinaryOp::Le, *id, i32::MAX.into()));
+    let wide = divided.iter().filter(|id| is_of(id, ScalarType::U64)).map(|id| test(BinaryOp::Ge, *id, 0));
     narrow.chain(wide).collect()
 }
