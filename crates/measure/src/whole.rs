@@ -111,8 +111,8 @@ pub struct WholeComparison {
 /// After a pair of runs with a smaller speedup no more are made.
 const HOPELESS: f64 = 0.4;
 
-/// Runs two programs `n` times each (at least once; fewer if the second is far slower), in turns, and compares times, exit codes, standard output, and the files
-/// they write.
+/// Runs two programs `n` times each (at least once; fewer if the second is far slower), in turns, and compares times, exit
+/// codes, standard output, and the files they write.
 ///
 /// With `n` of 2 or more, or with earlier outputs, numbers that vary between runs of `before` by more than the
 /// tolerance are found and not compared.

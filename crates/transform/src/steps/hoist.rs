@@ -5,8 +5,9 @@
 //! inner loop but not with one around it becomes a table: `for y for x for u s[y] += c[x][u] * cos((2 * x + 1) * u * k)` →
 //! `for x for u t[x][u] = cos(...); for y for x for u s[y] += c[x][u] * t[x][u]`.
 //!
-//! *Legal when* the arguments are made of symbols, iterators and scalars that the nest does not write: the functions have no side
-//! effects, so calling them once more than the nest does changes nothing. *Refused when* there is no such call.
+//! *Legal when* the arguments are made of symbols, iterators and scalars that the nest does not write, and integers are divided by
+//! nothing but constants: the functions have no side effects, so calling them once more than the nest does changes nothing.
+//! *Refused when* there is no such call.
 
 use super::factorize::{extent, size};
 use super::registry::step;
@@ -64,6 +65,7 @@ struct Hoister {
     before: Vec<Vec<Node>>,
     /// What stands for expressions, at the depth of which it is computed.
     known: Vec<(Expr, usize, Access)>,
+    /// How many scalars and tables there are.
     n_made: usize,
     next_loop: u32,
     next_stmt: u32,

@@ -64,13 +64,13 @@ impl Cutter<'_> {
                             self.place(&kept, &[], &next(Some(by.clone())), false);
                         }
                     } else {
-                        let all_in_order = parts.iter().any(|part| part.in_order);
-                        let inside: Vec<Pair> = if all_in_order {
+                        let runs_in_order = parts.iter().any(|part| part.in_order);
+                        let inside: Vec<Pair> = if runs_in_order {
                             open.iter().filter_map(|p| p.restricted(&level, &level)).collect()
                         } else {
                             Vec::new()
                         };
-                        self.place(&node.body, &inside, &next(Some(by)), all_in_order);
+                        self.place(&node.body, &inside, &next(Some(by)), runs_in_order);
                     }
                 }
             }
