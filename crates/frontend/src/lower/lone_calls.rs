@@ -27,22 +27,17 @@ impl Lowerer<'_> {
             }
         });
         let [call] = calls[..] else { return None };
-        let value = match &statement.kind {
-            ExprKind::Assign(_, target, value) => {
-                self.rest_is_apart(target, call)?;
-                value
-            }
-            _ => statement,
+        let parts = match &statement.kind {
+            ExprKind::Assign(_, target, value) => vec![&**target, &**value],
+            _ => vec![statement],
         };
-        self.rest_is_apart(value, call)?;
-        Some(call)
+        self.rest_is_apart(parts, call).then_some(call)
     }
 
-    /// Whether the expression without the call writes nothing, and reads nothing that the call writes.
-    fn rest_is_apart(&self, e: &Expr, call: &Expr) -> Option<()> {
+    /// Whether the expressions without the call write nothing, and read nothing that the call writes.
+    fn rest_is_apart(&self, mut waiting: Vec<&Expr>, call: &Expr) -> bool {
         let writes = Scan::of(self.cx.file, &Stmt { kind: StmtKind::Expr(call.clone()), range: call.range });
         let mut is_apart = !writes.is_cut_short;
-        let mut waiting = vec![e];
         while let Some(e) = waiting.pop() {
             if std::ptr::eq(e, call) {
                 continue;
@@ -60,7 +55,7 @@ impl Lowerer<'_> {
             };
             waiting.extend(e.children());
         }
-        is_apart.then_some(())
+        is_apart
     }
 
     /// Whether such writes may change a variable, or what it leads to.
