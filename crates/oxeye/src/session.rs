@@ -445,7 +445,7 @@ pub fn interrupt() {
 }
 
 /// Whether a source does something else when it is compiled for OpenMP.
-fn has_openmp(source: &Path) -> bool {
+pub(crate) fn has_openmp(source: &Path) -> bool {
     let text = std::fs::read(source).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let is_directive = |line: &str| {

@@ -35,6 +35,11 @@ pub(crate) struct Workshop {
 /// Switches directives of OpenMP on.
 pub(crate) const OPENMP_FLAG: &str = "-fopenmp";
 
+/// Whether these flags switch OpenMP directives on.
+pub(crate) fn has_openmp_flag(flags: &[String]) -> bool {
+    flags.iter().any(|flag| flag.starts_with("-fopenmp") && flag != "-fopenmp-simd")
+}
+
 /// All that is looked up in replay libraries.
 const EXPORTS: &str = "{ global: oxeye_*; local: *; };\n";
 
@@ -281,8 +286,7 @@ impl Workshop {
 
     /// `-fopenmp`, unless the user gives it anyway.
     pub(crate) fn openmp_flag(&self) -> Option<String> {
-        let given = self.compiler.args.iter().any(|a| a.starts_with("-fopenmp") && a != "-fopenmp-simd");
-        (!given).then(|| OPENMP_FLAG.to_owned())
+        (!has_openmp_flag(&self.compiler.args)).then(|| OPENMP_FLAG.to_owned())
     }
 
     /// Builds something small with OpenMP.

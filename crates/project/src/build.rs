@@ -131,6 +131,11 @@ impl Build {
         self.objects.insert(unit, object)
     }
 
+    /// From now on, a unit is compiled with this flag as well.
+    pub fn add_flag(&mut self, unit: UnitIdx, flag: &str) {
+        self.project.units[unit].flags.push(flag.to_owned());
+    }
+
     /// Links a product, with these objects in the places of units, and more flags.
     ///
     /// # Errors

@@ -148,7 +148,7 @@ pub struct ProjectFile {
 }
 
 /// A program of a project as it is: how long it takes, what it prints, and where its time goes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ProjectRun {
     /// Seconds of a run.
     pub(crate) seconds: f64,

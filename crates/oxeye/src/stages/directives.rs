@@ -181,6 +181,6 @@ impl Trial<'_> {
 }
 
 /// An odd number of threads, other than this.
-fn odd(threads: u32) -> u32 {
+pub(crate) fn odd(threads: u32) -> u32 {
     if threads == 3 { 5 } else { 3 }
 }

@@ -5,8 +5,9 @@
 //! inner loop but not with one around it becomes a table: `for y for x for u s[y] += c[x][u] * cos((2 * x + 1) * u * k)` →
 //! `for x for u t[x][u] = cos(...); for y for x for u s[y] += c[x][u] * t[x][u]`.
 //!
-//! *Legal when* the arguments are made of symbols, iterators and scalars that the nest does not write, and integers are divided by
-//! nothing but constants: the functions have no side effects, so calling them once more than the nest does changes nothing.
+//! *Legal when* the arguments are made of symbols, iterators, scalars that the nest does not write, and local ones that one statement
+//! before sets to such (`x = h * (i + 0.5); y[i] = pow(x, 6)`), and integers are divided by nothing but constants: the functions
+//! have no side effects, so calling them once more than the nest does changes nothing.
 //! *Refused when* there is no such call.
 
 use super::factorize::{extent, size};
@@ -15,10 +16,10 @@ use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::values::{NestRewrite, Valued, entered, only_if};
 use oxeye_ir::{
-    Access, Affine, Array, ArrayId, BinaryOp, Expr, Form, Loop, LoopId, Node, Program, Stmt, StmtId, Storage,
+    Access, Affine, Array, ArrayId, BinaryOp, Expr, Form, Loop, LoopId, Nest, Node, Program, Stmt, StmtId, Storage,
     Types, Update, Var,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 step! {
     /// Calls each mathematical function once for the iterations that do not change its arguments.
@@ -32,6 +33,8 @@ impl NestRewrite for Hoist {
         let accesses = nest.nest.accesses();
         let written = accesses.iter().filter(|(_, is_written)| *is_written).map(|(access, _)| access.array);
         let mut hoister = Hoister {
+            set_once: set_once(&nest.nest, &nest.program),
+            meanings: BTreeMap::new(),
             written: written.collect(),
             program: nest.program.clone(),
             path: Vec::new(),
@@ -54,8 +57,29 @@ impl NestRewrite for Hoist {
     }
 }
 
+/// Longer arguments are left where they are.
+const MOST_TERMS: usize = 64;
+
+/// The local floating-point scalars that one statement sets.
+fn set_once(nest: &Nest, program: &Program) -> BTreeSet<ArrayId> {
+    let mut counts: BTreeMap<ArrayId, usize> = BTreeMap::new();
+    for stmt in nest.stmts() {
+        *counts.entry(stmt.target.array).or_default() += 1;
+    }
+    let is_private = |id: ArrayId| {
+        let array = program.array(id);
+        let is_local = matches!(array.storage, Storage::Local | Storage::Body(_) | Storage::Temp(_));
+        let is_shared = program.may_alias.iter().any(|(a, b)| *a == id || *b == id);
+        is_local && !is_shared && array.shape.is_empty() && array.element.is_float()
+    };
+    counts.into_iter().filter(|(id, n)| *n == 1 && is_private(*id)).map(|(id, _)| id).collect()
+}
+
 struct Hoister {
     program: Program,
+    set_once: BTreeSet<ArrayId>,
+    /// What those of them hold that are set before the present statement, over what does not change.
+    meanings: BTreeMap<ArrayId, Expr>,
     written: BTreeSet<ArrayId>,
     /// The loops around, without their bodies.
     path: Vec<Loop>,
@@ -79,12 +103,20 @@ enum Once {
     Tabulated(Vec<usize>),
 }
 
+fn n_terms(e: &Expr) -> usize {
+    let mut n = 0;
+    e.visit(&mut |_| n += 1);
+    n
+}
+
 impl Hoister {
     fn nodes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
         let mut done = Vec::new();
+        let outside = self.meanings.clone();
         for node in nodes {
             match node {
                 Node::Stmt(mut s) => {
+                    self.note(&s);
                     self.expr(&mut s.value, s.line);
                     done.push(Node::Stmt(s));
                 }
@@ -109,18 +141,49 @@ impl Hoister {
                 }
             }
         }
+        self.meanings = outside;
         done
+    }
+
+    /// Keeps what a scalar holds from this statement on.
+    fn note(&mut self, s: &Stmt) {
+        let id = s.target.array;
+        if s.update != Update::Assign || !self.set_once.contains(&id) {
+            return;
+        }
+        let value = self.resolved(&s.value);
+        if n_terms(&value) <= MOST_TERMS && self.iterators(&value).is_some() {
+            let element = self.program.array(id).element;
+            let path: Vec<&Loop> = self.path.iter().collect();
+            let is_same = Types::inside(&self.program, &path).expr(&value) == element;
+            let value = if is_same { value } else { Expr::Cast(element, Box::new(value)) };
+            self.meanings.insert(id, value);
+        }
+    }
+
+    /// An expression without the scalars of which it is known what they hold.
+    fn resolved(&self, e: &Expr) -> Expr {
+        if let Expr::Read(access) = e
+            && let Some(value) = self.meanings.get(&access.array)
+        {
+            return value.clone();
+        }
+        let mut resolved = e.clone();
+        resolved.children_mut().into_iter().for_each(|child| *child = self.resolved(child));
+        resolved
     }
 
     /// Replaces the largest calls in an expression that are worth making once.
     fn expr(&mut self, e: &mut Expr, line: Option<u32>) {
         // Products and sums stay where they are: compilers may round them together with others.
-        if matches!(e, Expr::Call { .. })
-            && let Some(once) = self.once(e)
-            && let Some(access) = self.computed(e, &once, line)
-        {
-            *e = Expr::Read(access);
-            return;
+        if matches!(e, Expr::Call { .. }) {
+            let resolved = self.resolved(e);
+            if let Some(once) = self.once(&resolved)
+                && let Some(access) = self.computed(&resolved, &once, line)
+            {
+                *e = Expr::Read(access);
+                return;
+            }
         }
         match e {
             // What is not evaluated is not looked at: its scalars may not be set.
@@ -135,8 +198,8 @@ impl Hoister {
         }
     }
 
-    /// Where the expression can be computed once for several iterations.
-    fn once(&self, e: &Expr) -> Option<Once> {
+    /// The loops that an expression changes with; `None` if it may change otherwise.
+    fn iterators(&self, e: &Expr) -> Option<BTreeSet<LoopId>> {
         let mut is_fixed = true;
         let mut iterators: BTreeSet<LoopId> = BTreeSet::new();
         e.visit(&mut |e| match e {
@@ -146,9 +209,12 @@ impl Hoister {
             Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, by) => is_fixed &= self.is_harmless_divisor(by),
             _ => {}
         });
-        if !is_fixed {
-            return None;
-        }
+        is_fixed.then_some(iterators)
+    }
+
+    /// Where the expression can be computed once for several iterations.
+    fn once(&self, e: &Expr) -> Option<Once> {
+        let iterators = self.iterators(e)?;
         let used: Vec<usize> =
             (0..self.path.len()).filter(|k| iterators.contains(&self.path[*k].id)).collect();
         let depth = used.last().map_or(0, |last| last + 1);

@@ -3,6 +3,7 @@
 use super::options::TuneOptions;
 use super::report::FileReport;
 use super::subject::{Hot, Subject, check};
+use super::wake::Woken;
 use crate::budget::{WallTime, share_of};
 use crate::commands::changes::relative;
 use crate::commands::optimize::tuned;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Files that take less of the program's time are not looked at.
-const LEAST_SHARE: f64 = 0.02;
+pub(super) const LEAST_SHARE: f64 = 0.02;
 
 /// A file on its way.
 pub(super) struct TunedFile {
@@ -68,10 +69,11 @@ const LEAST_TIME: Duration = Duration::from_secs(2);
 /// Runs of the program that a file's share of the time has room for, as far as there is as much: to capture, and to compare.
 const LEAST_RUNS: f64 = 3.0;
 
-/// Tunes the files that take time, each in the program that those before it made. `begin` is when the budget began to count.
+/// Tunes the files that take time, each in the program that those before it made, some with their directives on. `begin` is
+/// when the budget began to count.
 pub(super) fn tune_files(
     subject: &mut Subject,
-    hot: &Hot,
+    (hot, woken): (&Hot, &Woken),
     options: &TuneOptions,
     (begin, time): (Instant, WallTime),
     progress: &dyn Progress,
@@ -84,6 +86,7 @@ pub(super) fn tune_files(
     let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
     let mut done: Vec<TunedFile> = Vec::new();
     let mut machine = None;
+    let all_flags: BTreeSet<String> = woken.objects.keys().flat_map(|unit| woken.flags(*unit)).collect();
     for (n_done, (part, unit, share)) in matters.iter().copied().enumerate() {
         check(progress)?;
         if progress.enough() {
@@ -91,16 +94,17 @@ pub(super) fn tune_files(
         }
         let path = subject.build.project().units[unit].source.clone();
         progress.event(Event::File { path: &path, share, n_done, n_files: matters.len() });
+        let is_woken = woken.objects.contains_key(&unit);
         let left = end.saturating_duration_since(Instant::now());
         let allowed = share_of(left, share, rest).max(needed.min(left)).max(LEAST_TIME);
         let mut file = TunedFile {
             unit,
             path: path.clone(),
             changes: Vec::new(),
-            objects_before: BTreeMap::new(),
-            flags: BTreeSet::new(),
-            link_flags: added(&done),
-            was_with_others: done.iter().any(|file| file.report.changed),
+            objects_before: woken.objects.get(&unit).map(|object| (unit, object.clone())).into_iter().collect(),
+            flags: woken.flags(unit),
+            link_flags: added(&done).union(&all_flags).cloned().collect(),
+            was_with_others: !woken.objects.is_empty() || done.iter().any(|file| file.report.changed),
             speedup: 1.0,
             witnesses: Vec::new(),
             spans: Vec::new(),
@@ -108,7 +112,7 @@ pub(super) fn tune_files(
             report: FileReport {
                 path: relative(&path, root),
                 share,
-                changed: false,
+                changed: is_woken,
                 report: None,
                 note: None,
             },
@@ -127,13 +131,16 @@ pub(super) fn tune_files(
         match tune_file(subject, &spot, hot, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
-            Ok(Outcome { changes, spans, report, witnesses, recipes }) => {
+            Ok(Outcome { changes, spans, mut report, witnesses, mut recipes }) => {
                 (file.witnesses, file.spans) = (witnesses, spans);
+                // What its text means without the flag is another matter.
+                recipes.recipes.directives |= is_woken;
+                report.build.added.extend(file.flags.iter().cloned());
                 file.recipes = Some(recipes.portable(root));
                 machine = machine.or_else(|| report.host_profile.clone());
                 file.speedup = report.program.speedup.unwrap_or(1.0);
                 // The directives of a file may be worth a flag as they are.
-                if report.changed || !report.build.added.is_empty() {
+                if report.changed || report.build.added.len() > file.flags.len() {
                     file.changes = changes;
                     file.flags = report.build.added.iter().cloned().collect();
                     match take_up(subject, &mut file, &done) {
@@ -269,7 +276,10 @@ fn take_up(subject: &mut Subject, file: &mut TunedFile, done: &[TunedFile]) -> R
         }
     }
     let flags = file.link_flags.union(&file.flags).cloned().collect();
-    file.objects_before = subject.replace(objects, &flags, &format!("tuned{}", file.unit))?;
+    let before = subject.replace(objects, &flags, &format!("tuned{}", file.unit))?;
+    before.into_iter().for_each(|(unit, object)| {
+        file.objects_before.entry(unit).or_insert(object);
+    });
     Ok(())
 }
 

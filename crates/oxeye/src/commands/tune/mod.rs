@@ -16,6 +16,7 @@ mod replay;
 mod report;
 mod stopwatch;
 mod subject;
+mod wake;
 
 pub use check::{CheckOptions, check_project};
 pub use check_report::{CHECK_SCHEMA, CheckReport, CheckedFile, CheckedNest, CheckedProgram};
@@ -40,6 +41,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stopwatch::Stopwatch;
 use subject::{Hot, Subject, check};
+use wake::wake;
 
 /// Share of the time from which a file that is not tuned is named.
 const LEAST_TOLD: f64 = 0.05;
@@ -127,7 +129,11 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
             hot.run.seconds
         ));
     }
-    let mut files = tune_files(&mut subject, &hot, options, (begin, time), progress, &root)?;
+    let (woken, note) = wake(&mut subject, &hot, options, (begin, time), progress, &root)?;
+    notes.extend(note);
+    stages.lap("directives");
+    let awake = woken.run(&hot);
+    let mut files = tune_files(&mut subject, (&awake, &woken), options, (begin, time), progress, &root)?;
     notes.extend(included(&subject, &hot, &files, &root));
     stages.lap("tuning files");
     let program = settle(&mut subject, &mut files, &before, &hot, options, (begin, time), progress)?;

@@ -166,6 +166,13 @@ impl Subject {
         Ok(replaced.filter_map(|(unit, object)| Some((unit, build.replace(unit, object)?))).collect())
     }
 
+    /// From now on, these units are compiled with this flag as well.
+    pub(super) fn add_flag(&mut self, units: &BTreeSet<UnitIdx>, flag: &str) {
+        if let Some(build) = Arc::get_mut(&mut self.build) {
+            units.iter().for_each(|unit| build.add_flag(*unit, flag));
+        }
+    }
+
     /// Compiles a source as this unit, in which files have these texts; it passes for what it is.
     ///
     /// # Errors

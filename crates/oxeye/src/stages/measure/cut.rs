@@ -13,11 +13,11 @@ use oxeye_measure::{MeasureError, Sample};
 use std::path::Path;
 
 /// Invocations that take longer, in seconds, are cut.
-const LONG: f64 = 1.0;
+const LONG: f64 = 0.3;
 /// About so many seconds are left of them.
-const SHORT: f64 = 0.4;
+const SHORT: f64 = 0.15;
 /// Fewer steps would not do for tiles over time.
-const LEAST_STEPS: i64 = 48;
+const LEAST_STEPS: i64 = 24;
 /// Nests that do the work of others are loops around calls, such as those of frames: each step is a pass of its own.
 const LEAST_PASSES: i64 = 12;
 /// Numbers of steps are reduced by multiples of this, so that buffers that take turns end where they did.
@@ -93,12 +93,12 @@ mod tests {
 
     #[test]
     fn some_dozens_of_steps_are_timed_of_long_calls() {
-        assert_eq!(timed_steps(1000, 0.9, LEAST_STEPS), None);
-        // 20 would take 0.4 s.
-        assert_eq!(timed_steps(1000, 20.0, LEAST_STEPS), Some(52));
-        assert_eq!(timed_steps(1000, 20.0, LEAST_PASSES), Some(28));
-        assert_eq!(timed_steps(100_000, 20.0, LEAST_STEPS), Some(2008));
-        assert_eq!(timed_steps(90, 20.0, LEAST_STEPS), None);
+        assert_eq!(timed_steps(1000, 0.2, LEAST_STEPS), None);
+        // 8 would take 0.15 s.
+        assert_eq!(timed_steps(1000, 20.0, LEAST_STEPS), Some(28));
+        assert_eq!(timed_steps(1000, 20.0, LEAST_PASSES), Some(16));
+        assert_eq!(timed_steps(100_000, 20.0, LEAST_STEPS), Some(760));
+        assert_eq!(timed_steps(40, 20.0, LEAST_STEPS), None);
         let timed = |n| Some((n, timed_steps(n, 30.0, LEAST_STEPS)?));
         assert!((97..2000).filter_map(timed).all(|(n, k)| (n - k) % TURNS == 0));
     }
@@ -144,7 +144,7 @@ mod tests {
             cut("for L0 t: i32 in 0 .. steps { for L1 i: i32 in 0 .. n { S0: x[i] = 0.5 * x[i] } }")
                 .expect("cut");
         values.sort_unstable();
-        assert_eq!((cut.timed, cut.steps, values, nanoseconds), (52, 1000, vec![9, 52], Some(1_040_000_000)));
+        assert_eq!((cut.timed, cut.steps, values, nanoseconds), (28, 1000, vec![9, 28], Some(560_000_000)));
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(crate) struct Shrinker<'a> {
     extents: Extents,
     /// The symbols that are reduced.
     scaled: BTreeSet<SymId>,
+    /// Whether all of what was captured is needed however small they are: they say how often the same is done, and no more.
+    keeps_arrays: bool,
 }
 
 impl<'a> Shrinker<'a> {
@@ -43,7 +45,7 @@ impl<'a> Shrinker<'a> {
         sample: &'a Sample,
     ) -> Option<Self> {
         let scaled = nest.size().0.iter().flat_map(symbols).collect();
-        Self::of(bound, nest, arguments, sample, scaled)
+        Self::of(bound, nest, arguments, sample, scaled, false)
     }
 
     /// The same for the steps of a nest ([`Nest::steps`]), and how many they are.
@@ -54,7 +56,11 @@ impl<'a> Shrinker<'a> {
         sample: &'a Sample,
         steps: &Affine,
     ) -> Option<(Self, i64)> {
-        let shrinker = Self::of(bound, nest, arguments, sample, symbols(steps).into_iter().collect())?;
+        let scaled: BTreeSet<SymId> = symbols(steps).into_iter().collect();
+        let is_scaled = |extent: &Expr| scaled.iter().any(|symbol| extent.uses(*symbol));
+        let mut extents = bound.0.arrays.values().flat_map(|array| array.shape.iter().flatten());
+        let keeps_arrays = !extents.any(is_scaled);
+        let shrinker = Self::of(bound, nest, arguments, sample, scaled, keeps_arrays)?;
         let n = steps.evaluate(&|v| shrinker.sizes.get(symbol(v)?))?;
         Some((shrinker, n))
     }
@@ -65,6 +71,7 @@ impl<'a> Shrinker<'a> {
         arguments: &'a [Argument],
         sample: &'a Sample,
         scaled: BTreeSet<SymId>,
+        keeps_arrays: bool,
     ) -> Option<Self> {
         let extents = nest.size();
         // How long the rows behind pointers are stays as it is.
@@ -85,14 +92,14 @@ impl<'a> Shrinker<'a> {
         if scaled.is_empty()
             || !is_known
             || is_shared
-            || by_data
+            || by_data && !keeps_arrays
             || !sample.missing().is_empty()
             || sample.total_bytes() > MOST_BYTES
         {
             return None;
         }
         let sizes = Sizes::of(arguments, sample);
-        Some(Self { program, binding, nest, arguments, sample, sizes, extents, scaled })
+        Some(Self { program, binding, nest, arguments, sample, sizes, extents, scaled, keeps_arrays })
     }
 
     /// The factors by which symbols are reduced, the smallest sizes first.
@@ -170,7 +177,8 @@ impl<'a> Shrinker<'a> {
             return Ok(None);
         }
         let Some(size) = self.extents.evaluate(&|v| value_of(symbol(v)?)) else { return Ok(None) };
-        let Some(reached) = self.reached(&value_of) else { return Ok(None) };
+        let reached = if self.keeps_arrays { Some(BTreeMap::new()) } else { self.reached(&value_of) };
+        let Some(reached) = reached else { return Ok(None) };
         let mut contents = Vec::new();
         for (position, argument) in self.arguments.iter().enumerate() {
             let bytes = self.sample.read_arg(position)?;
@@ -179,7 +187,7 @@ impl<'a> Shrinker<'a> {
                     Some(value) => value.to_le_bytes()[..element_type(argument.element).size()].to_vec(),
                     None => bytes,
                 },
-                ArgumentOf::Array(id) if argument.is_buffer => {
+                ArgumentOf::Array(id) if argument.is_buffer && !self.keeps_arrays => {
                     let Some(cut) = self.cut(id, &bytes, reached.get(&id).copied(), &value_of) else {
                         return Ok(None);
                     };
@@ -310,10 +318,10 @@ fn symbols(extent: &Affine) -> Vec<SymId> {
     extent.terms().filter_map(|(v, _)| symbol(v)).collect()
 }
 
-/// The symbol of an extent that has one, as it is: `n - 2`.
+/// The symbol of an extent that grows with one, as it is: `n - 2`, `end - begin`.
 fn only_symbol(extent: &Affine) -> Option<SymId> {
-    let mut terms = extent.terms();
-    let ((v, 1), None) = (terms.next()?, terms.next()) else { return None };
+    let mut growing = extent.terms().filter(|(_, coefficient)| *coefficient > 0);
+    let ((v, 1), None) = (growing.next()?, growing.next()) else { return None };
     symbol(v)
 }
 
