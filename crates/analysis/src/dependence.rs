@@ -154,6 +154,26 @@ impl Pairs {
         self.system.add_ge(&[(dst, sign), (src, -sign)], -1);
     }
 
+    /// Keeps the pairs whose destination is in a later tile: what it touches there comes after all of an earlier one.
+    fn later_tiles(
+        &mut self,
+        (src, a): (&StmtModel, &StmtAccess),
+        (dst, b): (&StmtModel, &StmtAccess),
+        depth: usize,
+    ) {
+        let strips = |stmt: &StmtModel, access: &StmtAccess| {
+            let n_loops = access.anchor.n_loops;
+            let own = stmt.strips.iter().filter(|strip| strip.tiles == depth && strip.elements < n_loops);
+            own.cloned().collect::<Vec<_>>()
+        };
+        for earlier in strips(src, a) {
+            for later in strips(dst, b).iter().filter(|later| later.first == earlier.first) {
+                let (src, dst) = (self.src(earlier.elements), self.dst(later.elements));
+                self.system.add_ge(&[(dst, 1), (src, -1)], -1);
+            }
+        }
+    }
+
     /// Where the variables of a statement's system are in this one; adds its existential ones.
     fn map(&mut self, system: &System, is_dst: bool) -> Vec<usize> {
         let (first, n_loops) = if is_dst { (self.n_src, self.n_dst) } else { (0, self.n_src) };
@@ -280,6 +300,7 @@ impl NestModel {
         for (depth, step) in src.loops[..n_common(src, a, dst, b)].iter().enumerate() {
             let mark = pairs.system.mark();
             pairs.later_iteration(depth, step.sign());
+            pairs.later_tiles((src, a), (dst, b), depth);
             test(Some(Level::Carried(depth)), &pairs);
             pairs.system.rollback(mark);
             pairs.same_iteration(depth);

@@ -7,8 +7,8 @@ use crate::constraints::bound_constraint;
 use crate::linear::{Encoder, Space, added, difference, offset, scaled};
 use crate::omega::{Row, System};
 use oxeye_ir::{
-    Affine, ArrayId, Bound, BoundTerm, Constraint, Expr, Loop, Nest, NestId, Node, Program, Region, Relation,
-    Stmt, StmtId, Storage, SymId, Var,
+    Affine, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Expr, Loop, Nest, NestId, Node, Program, Region,
+    Relation, Stmt, StmtId, Storage, SymId, Var,
 };
 
 /// A nest as the exact analyses see it: every statement with its iteration domain and its accesses.
@@ -52,6 +52,48 @@ pub struct StmtModel {
     pub domain: Domain,
     /// What each instance reads and writes, and what the guards and loop bounds around it read.
     pub accesses: Vec<StmtAccess>,
+    /// Its loops over the elements of tiles whose size is a symbol.
+    pub(crate) strips: Vec<Strip>,
+}
+
+/// A loop over the elements of one tile, whose size is a symbol: `for it in c * i .. c * i + c`. No two tiles have an element in
+/// common, and elements of later tiles are later, which the product hides from linear constraints.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Strip {
+    /// The depth of the loop over tiles.
+    pub(crate) tiles: usize,
+    /// The depth of the loop itself.
+    pub(crate) elements: usize,
+    /// The first element of a tile.
+    pub(crate) first: Expr,
+}
+
+impl Strip {
+    /// The strip that the innermost of these loops is, if it is one.
+    fn innermost(loops: &[&Loop]) -> Option<Self> {
+        let (l, outer) = loops.split_last()?;
+        let first = l.lower.0.iter().find_map(|term| match term {
+            BoundTerm::Data(first @ Expr::Binary(BinaryOp::Mul, ..)) => Some(first),
+            _ => None,
+        })?;
+        let Expr::Binary(_, left, right) = first else { return None };
+        let parts = [left, right].map(|part| part.as_affine());
+        let [Some(a), Some(b)] = parts else { return None };
+        let (size, iterator) = if a.loops().next().is_none() { (a, b) } else { (b, a) };
+        let tiles = outer.iter().position(|outer| *iterator == Affine::var(outer.id))?;
+        let is_size = |e: &Expr| e.as_affine() == Some(size);
+        let is_end = |term: &BoundTerm| match term {
+            BoundTerm::Data(Expr::Binary(BinaryOp::Add, a, b)) => {
+                (**a == *first && is_size(b)) || (**b == *first && is_size(a))
+            }
+            _ => false,
+        };
+        let is_strip = size.loops().next().is_none()
+            && l.step == 1
+            && outer[tiles].step == 1
+            && l.upper.0.iter().any(is_end);
+        is_strip.then(|| Self { tiles, elements: outer.len(), first: first.clone() })
+    }
 }
 
 /// The instances of a statement: integer points over the enclosing loops' iterators (outermost first), the symbols,
@@ -116,6 +158,15 @@ pub(crate) enum Step<'a> {
     Guard(&'a Expr, bool),
 }
 
+impl<'a> Step<'a> {
+    fn as_loop(&self) -> Option<&'a Loop> {
+        match self {
+            Step::Loop(l) => Some(l),
+            Step::Guard(..) => None,
+        }
+    }
+}
+
 struct Builder<'a> {
     symbols: &'a [SymId],
     context: &'a [Constraint],
@@ -151,14 +202,8 @@ impl<'a> Builder<'a> {
     }
 
     fn stmt(&self, stmt: &Stmt, position: usize) -> StmtModel {
-        let loops: Vec<LoopStep> = self
-            .path
-            .iter()
-            .filter_map(|(step, _)| match step {
-                Step::Loop(l) => Some(LoopStep { id: l.id, step: l.step }),
-                Step::Guard(..) => None,
-            })
-            .collect();
+        let path: Vec<&Loop> = self.path.iter().filter_map(|(step, _)| step.as_loop()).collect();
+        let loops: Vec<LoopStep> = path.iter().map(|l| LoopStep { id: l.id, step: l.step }).collect();
         let space = Space { loops: loops.iter().map(|l| l.id).collect(), symbols: self.symbols.to_vec() };
         let mut encoder = Encoder::new(&space, System::new(space.len()));
         for constraint in self.context {
@@ -187,7 +232,8 @@ impl<'a> Builder<'a> {
         let mut own = TreeAccesses::new(&space, &system);
         own.stmt_accesses(stmt, Anchor { n_loops, position });
         accesses.extend(own.finish());
-        StmtModel { id: stmt.id, loops, domain: Domain { space, system, exact }, accesses }
+        let strips = (1..=path.len()).filter_map(|n| Strip::innermost(&path[..n])).collect();
+        StmtModel { id: stmt.id, loops, domain: Domain { space, system, exact }, accesses, strips }
     }
 }
 

@@ -237,6 +237,26 @@ impl Product {
         units
     }
 
+    /// Object files of which the build does not tell what they are made of.
+    pub fn foreign_objects(&self) -> Vec<&Path> {
+        fn of_member(member: &Member) -> Option<&Path> {
+            match member {
+                Member::File(path) => Some(path.as_path()),
+                Member::Unit(_) => None,
+            }
+        }
+        let mut found = Vec::new();
+        for word in &self.words {
+            match word {
+                Word::File(path) => found.push(path.as_path()),
+                Word::Archive(members) => found.extend(members.iter().filter_map(of_member)),
+                Word::Flag(_) | Word::Unit(_) => {}
+            }
+        }
+        found.retain(|path| path.extension().is_some_and(|extension| extension == "o"));
+        found
+    }
+
     /// Libraries among its words, and where they are looked for.
     pub fn libraries(&self) -> Vec<String> {
         let mut found = Vec::new();

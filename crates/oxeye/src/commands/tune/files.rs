@@ -101,7 +101,12 @@ pub(super) fn tune_files(
             unit,
             path: path.clone(),
             changes: Vec::new(),
-            objects_before: woken.objects.get(&unit).map(|object| (unit, object.clone())).into_iter().collect(),
+            objects_before: woken
+                .objects
+                .get(&unit)
+                .map(|object| (unit, object.clone()))
+                .into_iter()
+                .collect(),
             flags: woken.flags(unit),
             link_flags: added(&done).union(&all_flags).cloned().collect(),
             was_with_others: !woken.objects.is_empty() || done.iter().any(|file| file.report.changed),
@@ -119,7 +124,7 @@ pub(super) fn tune_files(
         };
         rest -= share;
         let one_run = Duration::from_secs_f64(time.run_seconds);
-        if n_done > 0 && time.left(begin.elapsed()) < LEAST_TIME + one_run {
+        if n_done > 0 && left.min(time.left(begin.elapsed())) < LEAST_TIME + one_run {
             file.report.note = Some("the budget was spent before it could be looked at".into());
             done.push(file);
             continue;

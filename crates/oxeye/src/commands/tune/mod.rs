@@ -99,6 +99,20 @@ fn included(subject: &Subject, hot: &Hot, files: &[TunedFile], root: &Path) -> V
     found.into_iter().map(note).collect()
 }
 
+/// What is said of objects of the program that the build did not make, so that nothing of them is looked at.
+fn not_built(subject: &Subject, root: &Path) -> Option<String> {
+    let objects = subject.parts.iter().flat_map(|part| part.product.foreign_objects());
+    let objects: BTreeSet<&Path> = objects.filter(|path| path.starts_with(root)).collect();
+    let first = relative(objects.first()?, root);
+    let (some, are) = match objects.len() {
+        1 => (first.display().to_string(), "is"),
+        n => (format!("{n} object files of the program ({}, ...)", first.display()), "are"),
+    };
+    Some(format!(
+        "{some} {are} not made by this build, so what runs there is not looked at; clean first, so that all is built"
+    ))
+}
+
 fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneReport, Error> {
     let root = root(Path::new("."));
     options.output.check(&root)?;
@@ -129,6 +143,7 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
             hot.run.seconds
         ));
     }
+    notes.extend(not_built(&subject, &root));
     let (woken, note) = wake(&mut subject, &hot, options, (begin, time), progress, &root)?;
     notes.extend(note);
     stages.lap("directives");

@@ -228,24 +228,33 @@ impl Builder {
 
     /// Marks innermost loops for vector lanes where contiguous access makes that worthwhile (`scattered`: everywhere).
     pub(crate) fn vectorize(&mut self, scattered: bool) {
-        for id in innermost_loops(&self.schedule.roots) {
-            let Some(loop_node) = self.schedule.loop_node(id) else { continue };
-            if loop_node.execution != Execution::Sequential {
-                continue;
-            }
-            let stmts = all_leaves(&loop_node.body);
-            let contiguous = stmts.iter().all(|s| {
-                let n = self.schedule.statements[*s].accesses.len() as f64;
-                order::innermost_cost(&self.schedule, *s, id) <= 0.3 * n
-            });
-            if contiguous || scattered {
-                let before = self.clone();
-                let done = self.step(Vectorize { at: id }).is_ok();
-                if done && !self.can_be_written() && before.can_be_written() {
-                    *self = before;
-                }
+        let before = self.clone();
+        let loops: Vec<LoopId> = innermost_loops(&self.schedule.roots)
+            .into_iter()
+            .filter(|id| self.is_for_lanes(*id, scattered) && self.step(Vectorize { at: *id }).is_ok())
+            .collect();
+        // Writing all of a nest takes long: the loops are looked at one by one only if one of them must be in the way.
+        if loops.is_empty() || self.can_be_written() || !before.can_be_written() {
+            return;
+        }
+        *self = before;
+        for id in loops {
+            let before = self.clone();
+            if self.step(Vectorize { at: id }).is_ok() && !self.can_be_written() {
+                *self = before;
             }
         }
+    }
+
+    /// Whether vector lanes would read and write next to each other in a loop that runs in order, or may be `scattered`.
+    fn is_for_lanes(&self, id: LoopId, scattered: bool) -> bool {
+        let Some(loop_node) = self.schedule.loop_node(id) else { return false };
+        let is_contiguous = |stmt: &usize| {
+            let n = self.schedule.statements[*stmt].accesses.len() as f64;
+            order::innermost_cost(&self.schedule, *stmt, id) <= 0.3 * n
+        };
+        loop_node.execution == Execution::Sequential
+            && (scattered || all_leaves(&loop_node.body).iter().all(is_contiguous))
     }
 }
 
