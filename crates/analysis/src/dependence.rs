@@ -167,7 +167,7 @@ impl Pairs {
             own.cloned().collect::<Vec<_>>()
         };
         for earlier in strips(src, a) {
-            for later in strips(dst, b).iter().filter(|later| later.first == earlier.first) {
+            for later in strips(dst, b).iter().filter(|later| later.size == earlier.size) {
                 let (src, dst) = (self.src(earlier.elements), self.dst(later.elements));
                 self.system.add_ge(&[(dst, 1), (src, -1)], -1);
             }

@@ -7,8 +7,8 @@ use crate::constraints::bound_constraint;
 use crate::linear::{Encoder, Space, added, difference, offset, scaled};
 use crate::omega::{Row, System};
 use oxeye_ir::{
-    Affine, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Expr, Loop, Nest, NestId, Node, Program, Region,
-    Relation, Stmt, StmtId, Storage, SymId, Var,
+    Affine, ArrayId, Bound, BoundTerm, Constraint, Expr, Loop, Nest, NestId, Node, Program, Region, Relation,
+    Stmt, StmtId, Storage, SymId, Var,
 };
 
 /// A nest as the exact analyses see it: every statement with its iteration domain and its accesses.
@@ -64,35 +64,17 @@ pub(crate) struct Strip {
     pub(crate) tiles: usize,
     /// The depth of the loop itself.
     pub(crate) elements: usize,
-    /// The first element of a tile.
-    pub(crate) first: Expr,
+    /// How many elements a tile has.
+    pub(crate) size: Affine,
 }
 
 impl Strip {
     /// The strip that the innermost of these loops is, if it is one.
     fn innermost(loops: &[&Loop]) -> Option<Self> {
         let (l, outer) = loops.split_last()?;
-        let first = l.lower.0.iter().find_map(|term| match term {
-            BoundTerm::Data(first @ Expr::Binary(BinaryOp::Mul, ..)) => Some(first),
-            _ => None,
-        })?;
-        let Expr::Binary(_, left, right) = first else { return None };
-        let parts = [left, right].map(|part| part.as_affine());
-        let [Some(a), Some(b)] = parts else { return None };
-        let (size, iterator) = if a.loops().next().is_none() { (a, b) } else { (b, a) };
-        let tiles = outer.iter().position(|outer| *iterator == Affine::var(outer.id))?;
-        let is_size = |e: &Expr| e.as_affine() == Some(size);
-        let is_end = |term: &BoundTerm| match term {
-            BoundTerm::Data(Expr::Binary(BinaryOp::Add, a, b)) => {
-                (**a == *first && is_size(b)) || (**b == *first && is_size(a))
-            }
-            _ => false,
-        };
-        let is_strip = size.loops().next().is_none()
-            && l.step == 1
-            && outer[tiles].step == 1
-            && l.upper.0.iter().any(is_end);
-        is_strip.then(|| Self { tiles, elements: outer.len(), first: first.clone() })
+        let (id, size) = l.tile()?;
+        let tiles = outer.iter().position(|outer| outer.id == id && outer.step == 1)?;
+        Some(Self { tiles, elements: outer.len(), size: size.clone() })
     }
 }
 

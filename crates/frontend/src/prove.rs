@@ -37,6 +37,13 @@ impl Facts {
         for (expr, divisor) in affine_terms(&l.upper) {
             self.push(Constraint::lt(iterator.scaled(divisor), expr.clone()));
         }
+        if let Some((tiles, size)) = l.tile() {
+            // There is an element, and the first tile begins at 0.
+            self.push(Constraint::ge(size.clone(), Affine::constant(1)));
+            if self.prove_non_negative(&Affine::var(tiles)) {
+                self.push(Constraint::ge(iterator, Affine::constant(0)));
+            }
+        }
     }
 
     /// Adds that the condition is non-zero (`holds`) or zero.

@@ -1,6 +1,6 @@
 //! Loop nests: the loop tree with its statements.
 
-use crate::{Access, Affine, ArrayId, Expr, LoopId, NestId, ScalarType, Span, StmtId, SymId, Var};
+use crate::{Access, Affine, ArrayId, BinaryOp, Expr, LoopId, NestId, ScalarType, Span, StmtId, SymId, Var};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -121,6 +121,28 @@ pub struct Loop {
 }
 
 impl Loop {
+    /// The loop over tiles and how many elements each has, if this is the loop over the elements of one:
+    /// `for it in c * i .. c * i + c`, where `c` is made of symbols. If it has any, `c` is positive.
+    pub fn tile(&self) -> Option<(LoopId, &Affine)> {
+        let first = self.lower.0.iter().find_map(|term| match term {
+            BoundTerm::Data(first @ Expr::Binary(BinaryOp::Mul, ..)) => Some(first),
+            _ => None,
+        })?;
+        let Expr::Binary(_, left, right) = first else { return None };
+        let (left, right) = (left.as_affine()?, right.as_affine()?);
+        let (size, tiles) = if left.loops().next().is_none() { (left, right) } else { (right, left) };
+        let id = tiles.loops().next().filter(|id| *tiles == Affine::var(*id))?;
+        let is_size = |e: &Expr| e.as_affine() == Some(size);
+        let is_end = |term: &BoundTerm| match term {
+            BoundTerm::Data(Expr::Binary(BinaryOp::Add, a, b)) => {
+                (**a == *first && is_size(b)) || (**b == *first && is_size(a))
+            }
+            _ => false,
+        };
+        let is_one = self.step == 1 && size.loops().next().is_none() && self.upper.0.iter().any(is_end);
+        is_one.then_some((id, size))
+    }
+
     /// The number of iterations, if it is the same constant every time the loop is entered. The bounds themselves may
     /// vary (`ii .. ii + 4`).
     pub fn constant_trip_count(&self) -> Option<u64> {

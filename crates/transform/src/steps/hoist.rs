@@ -16,8 +16,8 @@ use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::values::{NestRewrite, Valued, entered, only_if};
 use oxeye_ir::{
-    Access, Affine, Array, ArrayId, BinaryOp, Expr, Form, Loop, LoopId, Nest, Node, Program, Stmt, StmtId, Storage,
-    Types, Update, Var,
+    Access, Affine, Array, ArrayId, BinaryOp, Expr, Form, Loop, LoopId, Nest, Node, Program, Stmt, StmtId,
+    Storage, Types, Update, Var,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
