@@ -119,8 +119,10 @@ impl Maker {
         let id = LoopId(self.n_loops);
         self.n_loops += 1;
         let step = [1, 1, 1, -1, 2, -2, 3][self.random.below(7) as usize];
-        let lower = self.bound(true);
-        let upper = self.bound(false);
+        let (lower, upper) = match self.iterator().filter(|_| self.menu.inexact && self.random.one_in(5)) {
+            Some(tiles) => self.tile(tiles),
+            None => (self.bound(true), self.bound(false)),
+        };
         self.scope.push(id);
         let body = self.body(depth + 1);
         self.scope.pop();
@@ -142,6 +144,18 @@ impl Maker {
             return None;
         }
         Some(self.scope[self.random.below(self.scope.len() as u64) as usize])
+    }
+
+    /// The elements of one tile, whose size is a symbol.
+    fn tile(&mut self, tiles: LoopId) -> (Bound, Bound) {
+        let size = || Expr::from(Affine::from(self.m));
+        let first = Expr::binary(BinaryOp::Mul, size(), Affine::var(tiles).into());
+        let end = Expr::binary(BinaryOp::Add, first.clone(), size());
+        let mut upper = vec![BoundTerm::Data(end)];
+        if self.random.one_in(2) {
+            upper.push(self.bound_term(false));
+        }
+        (Bound(vec![BoundTerm::Data(first)]), Bound(upper))
     }
 
     fn bound(&mut self, is_lower: bool) -> Bound {
