@@ -3,7 +3,7 @@
 use super::options::TuneOptions;
 use super::report::FileReport;
 use super::subject::{Hot, Subject, check};
-use super::wake::Woken;
+use super::woken::Woken;
 use crate::budget::{WallTime, share_of};
 use crate::commands::changes::relative;
 use crate::commands::optimize::tuned;

@@ -17,6 +17,7 @@ mod report;
 mod stopwatch;
 mod subject;
 mod wake;
+mod woken;
 
 pub use check::{CheckOptions, check_project};
 pub use check_report::{CHECK_SCHEMA, CheckReport, CheckedFile, CheckedNest, CheckedProgram};

@@ -5,8 +5,9 @@ use super::files::{LEAST_SHARE, Spot, file_options};
 use super::options::TuneOptions;
 use super::programs::{Rules, compare};
 use super::subject::{Hot, Subject, check};
+use super::woken::Woken;
 use crate::budget::WallTime;
-use crate::request::{Error, Event, Phase, Progress, ProjectRun};
+use crate::request::{Error, Event, Phase, Progress};
 use crate::session::has_openmp;
 use crate::stages::{odd, read_options};
 use crate::workshop::{OPENMP_FLAG, has_openmp_flag};
@@ -15,7 +16,6 @@ use oxeye_measure::WholeComparison;
 use oxeye_project::{Unit, UnitIdx};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// One file alone finds out by itself.
@@ -25,15 +25,6 @@ const RUNS: f64 = 6.0;
 /// Threads have to pay by this; from the other figure on, it takes more runs to tell.
 const LEAST_GAIN: f64 = 1.05;
 const DOUBTFUL: f64 = 0.9;
-
-/// Sources whose directives are on, though their build leaves them off.
-#[derive(Default)]
-pub(super) struct Woken {
-    /// Their objects before.
-    pub(super) objects: BTreeMap<UnitIdx, PathBuf>,
-    /// How often the program is faster.
-    pub(super) speedup: f64,
-}
 
 /// Switches the directives of all hot files on, if the program then does the same in several numbers of threads, and is faster; or
 /// says why they stay off. `clock` is when the budget began to count, and how it is divided.
@@ -154,23 +145,4 @@ fn compared(
         }
     }
     Ok(several)
-}
-
-impl Woken {
-    /// The flags that a unit has because its directives are on.
-    pub(super) fn flags(&self, unit: UnitIdx) -> BTreeSet<String> {
-        self.objects.get(&unit).map(|_| OPENMP_FLAG.to_owned()).into_iter().collect()
-    }
-
-    /// How the program runs in which the files are tuned.
-    pub(super) fn run(&self, hot: &Hot) -> Hot {
-        let run = match self.objects.is_empty() {
-            true => Arc::clone(&hot.run),
-            false => {
-                let seconds = hot.run.seconds / self.speedup;
-                Arc::new(ProjectRun { seconds, ..hot.run.as_ref().clone() })
-            }
-        };
-        Hot { run, files: hot.files.clone(), is_known: hot.is_known }
-    }
 }
