@@ -186,7 +186,7 @@ int main(void)
 fn loops_inside_a_nest_without_schedules_are_tuned() {
     let _alone = alone();
     let playground = Playground::with("prog.c", SCATTER);
-    let line = "optimize prog.c -v --quick -o out.c --budget 10s --threads 1 --save-recipe r.json --json report.json -- gcc -O2";
+    let line = "optimize prog.c --quick -o out.c --budget 10s --threads 1 --save-recipe r.json --json report.json -- gcc -O2";
     let ran = playground.run(line);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: serde_json::Value = serde_json::from_str(&playground.read("report.json")).expect("a report");

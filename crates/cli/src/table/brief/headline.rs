@@ -24,27 +24,23 @@ pub(super) fn headline(run: &Run<'_>, nests: &[Counted<'_>], view: View) -> Vec<
         (_, 1) => "its one nest is faster".to_owned(),
         (tuned, n) => format!("{tuned} of {n} nests faster"),
     };
-    let mut parts = Vec::new();
-    let line = match (&whole(run, view), run.program.baseline_ms) {
-        (Some(whole), _) => {
-            parts.push(n_nests);
-            let (line, left) = of_program(run, whole, view);
-            parts.extend(new_code(run, nests));
-            parts.splice(0..0, left.same);
-            parts.push(spent(run));
-            parts.extend(left.runs);
-            line
-        }
-        (None, Some(before)) => named(run, &[(format!("{}, {n_nests}", time(before)), 0)], view),
-        (None, None) => named(run, &[(n_nests, 0)], view),
-    };
-    if parts.is_empty() {
-        // Of a file, the last line says so.
-        parts
-            .extend((!run.changed && run.closing.needed.is_empty()).then(|| "nothing is changed".to_owned()));
-        parts.extend(new_code(run, nests));
-        parts.push(spent(run));
-    }
+    // Of a file, the last line says so.
+    let is_same = !run.changed && run.closing.needed.is_empty();
+    let nothing = || is_same.then(|| "nothing is changed".to_owned()).into_iter().collect();
+    let (line, mut parts, runs): (String, Vec<String>, Option<String>) =
+        match (whole(run, view), run.program.baseline_ms) {
+            (Some(whole), _) => {
+                let (line, left) = of_program(run, whole, view);
+                (line, left.same.into_iter().chain([n_nests]).collect(), left.runs)
+            }
+            (None, Some(before)) => {
+                (named(run, &[(format!("{}, {n_nests}", time(before)), 0)], view), nothing(), None)
+            }
+            (None, None) => (named(run, &[(n_nests, 0)], view), nothing(), None),
+        };
+    parts.extend(new_code(run, nests));
+    parts.push(spent(run));
+    parts.extend(runs);
     vec![line, joined(&parts, ", ", view.width)]
 }
 
@@ -57,6 +53,12 @@ fn spent(run: &Run<'_>) -> String {
 /// The program before and after.
 struct Whole {
     figures: String,
+    left: Left,
+}
+
+/// What stands behind the figures where there is room, and in the second line elsewhere.
+struct Left {
+    /// What of it is the same.
     same: Option<String>,
     /// How often each ran.
     runs: Option<String>,
@@ -72,29 +74,23 @@ fn whole(run: &Run<'_>, view: View) -> Option<Whole> {
     };
     Some(Whole {
         figures: format!("{} -> {}, {}", time(before), time(after), gain(p, speedup, view)),
-        same: Some(if p.verified { compared(p) } else { "output not compared".into() }),
-        runs: (p.samples > 0).then(|| format!("{} each", count(p.samples, "run"))),
+        left: Left {
+            same: Some(if p.verified { compared(p) } else { "output not compared".into() }),
+            runs: (p.samples > 0).then(|| format!("{} each", count(p.samples, "run"))),
+        },
     })
 }
 
 /// The line on the program, and what of it has no room there.
-fn of_program(run: &Run<'_>, whole: &Whole, view: View) -> (String, Whole) {
-    let Whole { figures, same, runs } = whole;
-    let same = same.clone().unwrap_or_default();
-    let texts = [
-        (format!("{figures}, {same} ({})", runs.clone().unwrap_or_default()), ENOUGH_OF_A_NAME),
-        (format!("{figures}, {same}"), LEAST_OF_A_NAME),
-        (figures.clone(), 0),
-    ];
-    let texts = if runs.is_some() { &texts[..] } else { &texts[1..] };
-    let line = named(run, texts, view);
-    let has = |text: &String| line.ends_with(text.as_str()) && !text.is_empty();
-    let left = Whole {
-        figures: String::new(),
-        same: Some(same).filter(|_| has(figures)),
-        runs: runs.clone().filter(|_| !has(&texts[0].0)),
-    };
-    (line, left)
+fn of_program(run: &Run<'_>, whole: Whole, view: View) -> (String, Left) {
+    let Whole { figures, left } = whole;
+    let with_same = left.same.iter().fold(figures.clone(), |text, same| format!("{text}, {same}"));
+    let with_runs = left.runs.iter().fold(with_same.clone(), |text, runs| format!("{text} ({runs})"));
+    let texts = [(with_runs, ENOUGH_OF_A_NAME), (with_same, LEAST_OF_A_NAME), (figures, 0)];
+    let line = named(run, &texts, view);
+    let has = |k: usize| line.ends_with(&texts[k].0);
+    let (has_same, has_runs) = (has(0) || has(1), has(0));
+    (line, Left { same: left.same.filter(|_| !has_same), runs: left.runs.filter(|_| !has_runs) })
 }
 
 /// A time that nobody needs in full.

@@ -157,7 +157,7 @@ fn told(cause: &Cause, room: usize, in_full: bool) -> Vec<String> {
     if let Some(Spot { place, message: Some(message), .. }) = cause.spots.first() {
         let text = format!("{}, {place}: {message}", cause.why);
         return match in_full {
-            true => wrapped(&text, room).lines().map(str::to_owned).collect(),
+            true => in_lines(&text, room),
             false => vec![clipped(&text, room)],
         };
     }
@@ -201,20 +201,24 @@ fn advice(help: &str, start: &str, width: usize) -> String {
 
 /// Sentences in at most two lines, and how many are left out.
 fn trust_lines(sentences: &[String], width: usize) -> Vec<String> {
-    let wrapped = |text: &str| -> Vec<String> { wrapped(text, width).lines().map(str::to_owned).collect() };
     let with = |n: usize| match sentences.len() - n {
         0 => sentences.join("; "),
         more => format!("{}; and {more} more: -v", sentences[..n].join("; ")),
     };
     let texts = (1..=sentences.len()).rev().map(with);
-    if let Some(lines) = texts.map(|text| wrapped(&text)).find(|lines| lines.len() <= MOST_OF_TRUST) {
+    if let Some(lines) = texts.map(|text| in_lines(&text, width)).find(|lines| lines.len() <= MOST_OF_TRUST) {
         return lines;
     }
     let Some(first) = sentences.first() else { return Vec::new() };
-    let mut lines = wrapped(first);
+    let mut lines = in_lines(first, width);
     let rest = lines.split_off(1).iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
     lines.push(format!("  {}", clipped(&rest, width - 2)));
     lines
+}
+
+/// A sentence in lines of at most `width`; words that are longer give up their middle.
+fn in_lines(text: &str, width: usize) -> Vec<String> {
+    wrapped(text, width).lines().map(|line| middle_cut(line, width)).collect()
 }
 
 /// What to do with the result, in as few lines as it takes.
@@ -226,7 +230,7 @@ fn closing_lines(closing: &Closing, width: usize) -> Vec<String> {
         let used = lines.last().map_or(width, |line| measure_text_width(line) + BETWEEN.len());
         match lines.last_mut() {
             Some(line) if used + measure_text_width(text) <= width => *line += &format!("{BETWEEN}{text}"),
-            _ if is_needed => lines.extend(wrapped(text, width).lines().map(str::to_owned)),
+            _ if is_needed => lines.extend(in_lines(text, width)),
             _ => {}
         }
     }
