@@ -50,6 +50,16 @@ fn is_shared(step: &str) -> bool {
     step.split(' ').any(|word| word == "parallel")
 }
 
+/// What is made of the values of an array: `guard_zeros of x`.
+fn of_values(part: &str) -> String {
+    match part.split_once(" of ") {
+        Some(("specialise", array)) => format!("special for the values of {array}"),
+        Some(("guard_zeros" | "compact_zeros", array)) => format!("zeros of {array} skipped"),
+        Some(("split_zeros", array)) => format!("zeros of {array} split off"),
+        _ => part.replace('_', " "),
+    }
+}
+
 /// A part of the name of a recipe; `None` for what says little, or is said otherwise.
 fn plain(part: &str) -> Option<String> {
     let word = part.split(' ').next().unwrap_or_default();
@@ -59,6 +69,7 @@ fn plain(part: &str) -> Option<String> {
         }
         "contract" => "packed into blocks".into(),
         "distributed" => "split".into(),
+        "all of its values" => "special for its values".into(),
         "normal form" => "split".into(),
         "order of the normal form" => "split and reordered".into(),
         "memory order" | "parallel outer loops" => "reordered".into(),
@@ -70,6 +81,7 @@ fn plain(part: &str) -> Option<String> {
         {
             "reordered".into()
         }
+        _ if part.contains(" of ") => of_values(part),
         _ => match part.strip_prefix("tiles in ") {
             Some(cache) => format!("tiled for {}", cache.split('/').next().unwrap_or(cache).to_uppercase()),
             None if part == format!("{word} jammed") => format!("unrolled by {word}"),

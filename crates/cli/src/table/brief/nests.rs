@@ -36,16 +36,17 @@ enum Standing {
     Untried,
 }
 
-/// All nests that count, of all files: those that are tuned first, by what the program gains, with no more than all of its time.
-/// One of a header is counted where it is first met.
+/// All nests that count, of all files: those that are tuned first, by what the program gains, with no more than all of its time;
+/// then those that have most of it. What stands in one place is counted once, of a header in all files.
 pub(super) fn counted<'a>(run: &'a Run<'a>) -> Vec<Counted<'a>> {
-    let mut seen = BTreeSet::new();
     let mut all: Vec<Counted<'a>> = run.files.iter().flat_map(of_file).collect();
-    all.retain(|found| {
-        let line = &found.nest.line;
-        line.file.is_none() || seen.insert((line.clone(), found.nest.function.clone()))
+    let share = |found: &Counted<'_>| found.share.unwrap_or(0.0);
+    all.sort_by(|a, b| {
+        let by_gain = b.gain().total_cmp(&a.gain());
+        b.is_tuned.cmp(&a.is_tuned).then(by_gain).then(share(b).total_cmp(&share(a)))
     });
-    all.sort_by(|a, b| b.is_tuned.cmp(&a.is_tuned).then(b.gain().total_cmp(&a.gain())));
+    let mut seen = BTreeSet::new();
+    all.retain(|found| seen.insert((found.place(), &found.nest.function)));
     let mut left: f64 = 1.0;
     for found in all.iter_mut().filter(|found| found.is_tuned) {
         found.share = found.share.map(|share| share.min(left));
