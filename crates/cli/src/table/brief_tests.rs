@@ -218,6 +218,49 @@ fn a_gain_whose_interval_reaches_one_is_noise() {
     assert_eq!(first((0.9, 1.7)), "./s: 2.00 s -> 1.54 s, 1.30x (0.90-1.70), within noise, same output");
 }
 
+#[test]
+fn recipes_are_told_in_plain_words() {
+    let told = |recipe: &str, steps: &[&str]| {
+        let nest = tuned(nest(0, 31, "f", 0.9, Unchanged::NothingFaster), 2.0, recipe, 9);
+        let steps = steps.iter().map(|step| (*step).to_owned()).collect();
+        let one =
+            Report { program: program(400.0, 2.0, (1.9, 2.1)), ..report(vec![NestReport { steps, ..nest }]) };
+        let text = render(&one, "", view(80), &command);
+        let row = text.lines().nth(3).expect("a row").to_owned();
+        row.rsplit_once("  ").expect("columns").1.to_owned()
+    };
+    let shared = ["parallelize L0 dynamic", "vectorize L2"];
+    for (recipe, steps, words) in [
+        ("original order, dynamic shares", &shared[..], "threads"),
+        ("original order, one thread", &shared[1..], "vector loops"),
+        (
+            "order of the normal form, 4 jammed, one thread",
+            &shared[1..],
+            "split and reordered, unrolled by 4",
+        ),
+        ("normal form, memory order", &shared, "split, threads, reordered"),
+        (
+            "contract, registers:12x1 rows:l2/4..16, AVX2",
+            &["contract S1 rows L8 parallel"],
+            "packed into blocks, threads, AVX2",
+        ),
+        ("loop order 1, tiles in l2/4, strips", &shared, "reordered, threads, tiled for L2, strips"),
+        (
+            "steps of a stencil of 2 loops",
+            &["normalize", "interchange L0 L1", "tile L0:8"],
+            "interchanged, tiled",
+        ),
+        ("guard_zeros of source, one thread", &[], "zeros of source skipped"),
+        (
+            "time tiles of a sweep in rows on a wavefront, with more words than there is room for here",
+            &[],
+            "time tiles of a sweep in rows on a wavefront",
+        ),
+    ] {
+        assert_eq!(told(recipe, steps), words);
+    }
+}
+
 /// A number for a seed, the same everywhere.
 fn draw(seed: &mut u64, below: u64) -> u64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
