@@ -127,9 +127,11 @@ fn reasons(causes: &[Cause], n: usize, detail: Detail, title: &str, view: View) 
     let others = (!rest.is_empty()).then(|| count(n_rest, "place"));
     let widest = shown.iter().map(counted).chain(others.clone()).map(|text| text.len()).max().unwrap_or(0);
     let has_shares = causes.iter().any(|cause| cause.share.is_some());
-    let start = |share: Option<f64>, count: &str| match has_shares {
-        true => format!("  {:>5}  {count:>widest$}  ", share.map(percent).unwrap_or_default()),
-        false => format!("  {count:>widest$}  "),
+    let start = |share: Option<f64>, count: &str| {
+        let share = share.map(percent).unwrap_or_default();
+        let share = if has_shares { format!("  {share:>5}") } else { String::new() };
+        let count = if widest > 0 { format!("  {count:>widest$}") } else { String::new() };
+        share + &count + "  "
     };
     let room = view.width.saturating_sub(start(None, "").len());
     let explained = if has_shares { " (shares of the time; -v shows all)" } else { " (-v shows all)" };
