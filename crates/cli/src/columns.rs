@@ -89,6 +89,43 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     truncate_str(&line, width, "…").into_owned()
 }
 
+/// A text of at most `room` characters: what is too long ends behind a whole word, in dots.
+pub(crate) fn clipped(text: &str, room: usize) -> String {
+    const DOTS: &str = " ...";
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if measure_text_width(&line) <= room {
+        return line;
+    }
+    let mut ends = line.match_indices(' ').map(|(at, _)| &line[..at]);
+    let longest = ends.rfind(|start| measure_text_width(start) + DOTS.len() <= room);
+    match longest {
+        Some(start) => start.trim_end_matches([',', ';', ':']).to_owned() + DOTS,
+        None => middle_cut(&line, room),
+    }
+}
+
+/// The first of the parts, as many as there is room for.
+pub(crate) fn joined(parts: &[String], between: &str, room: usize) -> String {
+    let fits = |n: &usize| measure_text_width(&parts[..*n].join(between)) <= room;
+    match (1..=parts.len()).rev().find(fits) {
+        Some(n) => parts[..n].join(between),
+        None => parts.first().map(|part| clipped(part, room)).unwrap_or_default(),
+    }
+}
+
+/// A text of at most `room` characters: what is too long has dots in its middle.
+pub(crate) fn middle_cut(text: &str, room: usize) -> String {
+    const DOTS: &str = "...";
+    let letters: Vec<char> = text.chars().collect();
+    if measure_text_width(text) <= room {
+        return text.to_owned();
+    }
+    let kept = room.saturating_sub(DOTS.len());
+    let (head, tail) = (kept.div_ceil(2), letters.len() - kept / 2);
+    let part = |letters: &[char]| letters.iter().collect::<String>();
+    format!("{}{DOTS}{}", part(&letters[..head]), part(&letters[tail..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +149,18 @@ mod tests {
             ["name            time  what", "a            1.25 ms  a rather …", "another_na…     10 s  short"]
         );
         assert!(narrow.iter().all(|line| measure_text_width(line) <= 32));
+    }
+
+    #[test]
+    fn what_is_too_long_ends_behind_a_word_or_gives_up_its_middle() {
+        assert_eq!(clipped("one, two three", 20), "one, two three");
+        assert_eq!(clipped("one, two three", 13), "one, two ...");
+        assert_eq!(clipped("one, two three", 8), "one ...");
+        assert_eq!(clipped("abcdefghij", 8), "abc...ij");
+        assert_eq!(
+            (middle_cut("abcdefghij", 10), middle_cut("äbcdefghij", 7)),
+            ("abcdefghij".into(), "äb...ij".into())
+        );
     }
 
     #[test]

@@ -90,7 +90,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     drawing.finish();
     let (report, learnt) = outcome?;
     // A search that has ended has nothing to go on with.
-    args.tuning.deliver(&report, &(searched(&report) + &learnt), &|_| None)
+    let details = if args.tuning.is_verbose() { searched(&report) } else { String::new() };
+    args.tuning.deliver(&report, &(details + &learnt), &|_| None)
 }
 
 impl Args {

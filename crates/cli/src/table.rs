@@ -1,10 +1,10 @@
-//! The report of a tuning run, for people.
+//! The report of a tuning run, for people: all of it, which `brief` says in a few lines.
 
 use crate::columns::{Column, lines, wrapped};
 use crate::terminal::View;
 use console::{Style, measure_text_width};
 use oxeye::{
-    DiagnosticReport, IllConditioned, LineReport, NestReport, ProgramReport, Report, SizeReport, TrialReport,
+    FpReport, IllConditioned, LineReport, NestReport, ProgramReport, Report, SizeReport, TrialReport,
     Unchanged, Verdict,
 };
 use std::fmt::Write;
@@ -24,31 +24,22 @@ const WORTH_A_SEARCH: f64 = 0.05;
 const WORTH_A_WORD: f64 = 0.01;
 const MOST_PLACES: usize = 3;
 
-/// The report for people. `go_on` is the command that would search further for the nests of one function, or of all.
-pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -> Option<String>) -> String {
+/// Everything about a file. `further` is what there is to say of a search that goes on.
+fn full(report: &Report, view: View, further: &str) -> String {
     let mut out = coverage(report, view);
     if report.nests.iter().any(is_listed) {
         out += &nests(report, view);
     }
     out += &guards(report, view);
     out += &unchanged(report, view);
-    if view.verbose {
-        report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
-        out.push('\n');
-    }
+    report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
+    out.push('\n');
     out += &unread(report, view);
     out += &program(report, view);
-    if report.fp.used {
-        let error = report.fp.max_rel_error.unwrap_or(0.0);
-        let leave = if report.fp.source == "clauses" { ", as `reduction` clauses allow" } else { "" };
-        let _ = writeln!(
-            out,
-            "floating-point sums were reordered{leave}; largest relative difference {error:.1e}"
-        );
-    }
+    out += &same_floats(&[&report.fp]).map(|sentence| wrapped(&sentence, view.width)).unwrap_or_default();
     out += &conditioning(report, view);
     report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
-    out += &left(report, view, go_on);
+    out += further;
     let flags = match report.build.added.as_slice() {
         [] => String::new(),
         added => format!("; compile it with {} added", added.join(" ")),
@@ -72,8 +63,7 @@ fn is_covered(nest: &NestReport) -> bool {
 }
 
 fn nests(report: &Report, view: View) -> String {
-    let is_row = |nest: &&NestReport| is_listed(nest) && (view.verbose || !is_covered(nest));
-    let listed: Vec<&NestReport> = report.nests.iter().filter(is_row).collect();
+    let listed: Vec<&NestReport> = report.nests.iter().filter(|nest| is_listed(nest)).collect();
     let has_shares = listed.iter().any(|nest| nest.share.is_some());
     let has_donors = view.width >= WITH_DONORS && listed.iter().any(|nest| nest.learnt_from().is_some());
     let has_bounds = view.width >= if has_donors { WITH_BOTH } else { WIDE };
@@ -146,11 +136,12 @@ fn is_outermost(nest: &NestReport, listed: &[&NestReport]) -> bool {
     !listed.iter().any(|outer| is_in_time_of(nest, outer))
 }
 
-/// Whether a nest does part of the work of another. Where it takes longer than that, most of its work is for others.
+/// Whether a nest does part of the work of another. Where it takes longer than that, most of its work is for others, but for
+/// neighbours that are taken as one.
 fn is_in_time_of(nest: &NestReport, outer: &NestReport) -> bool {
     const MEASURED_WITHIN: f64 = 1.05;
     let fits = nest.share.zip(outer.share).is_none_or(|(inner, outer)| inner <= MEASURED_WITHIN * outer);
-    nest.within.contains(&outer.id) && fits
+    nest.within.contains(&outer.id) && (fits || outer.line.last.is_some())
 }
 
 /// How much of its roof a nest reaches in the end, and where there is room, which roof that is. A provisional ceiling is a
@@ -272,9 +263,6 @@ fn unread(report: &Report, view: View) -> String {
         loops.dedup();
         (!loops.is_empty()).then(|| loops.iter().filter_map(|line| found.of_loop(line)).sum::<f64>())
     };
-    let is_idle = |reason: &Reason<'_>| share(reason).is_some_and(|share| share < WORTH_A_WORD);
-    let (idle, mut reasons): (Vec<_>, Vec<_>) =
-        reasons.into_iter().partition(|reason| !view.verbose && is_idle(reason));
     reasons.sort_by(|a, b| share(b).unwrap_or(0.0).total_cmp(&share(a).unwrap_or(0.0)));
     let place = |lines: &[LineReport]| match lines {
         [] => String::new(),
@@ -291,28 +279,6 @@ fn unread(report: &Report, view: View) -> String {
         };
         let help = reason.help.map(|help| format!("; {help}")).unwrap_or_default();
         out += &wrapped(&format!("left as it is: {place}{}{help}", reason.message), view.width);
-    }
-    // Those that themselves take no time may have loops inside, or calls, that do.
-    let takes_time = |line: &LineReport| {
-        let whole = report.coverage.as_ref().and_then(|found| found.of_whole_loop(line));
-        whole.is_some_and(|share| share >= WORTH_A_WORD)
-    };
-    let troubles = report.diagnostics.iter();
-    let troubles = troubles.filter(|trouble| idle.iter().any(|reason| reason.message == trouble.message));
-    let (around, idle): (Vec<_>, Vec<_>) =
-        troubles.partition(|trouble| trouble.loop_place().as_ref().is_some_and(takes_time));
-    for (what, troubles) in [
-        ("not read, but what takes time there is in other loops", around),
-        ("not read, and hardly any time is spent there", idle),
-    ] {
-        // Nothing is said of what is in the way, so that the loops are what is named.
-        let of_loop = |trouble: &DiagnosticReport| trouble.loop_place().or(trouble.place());
-        let mut lines: Vec<LineReport> = troubles.into_iter().filter_map(of_loop).collect();
-        lines.sort();
-        lines.dedup();
-        if !lines.is_empty() {
-            out += &wrapped(&format!("{what}: {}", place(&lines)), view.width);
-        }
     }
     out
 }
@@ -332,7 +298,7 @@ fn program(report: &Report, view: View) -> String {
     if let Some(note) = &p.note {
         out += &wrapped(&format!("whole program: {note}"), view.width);
     }
-    out += &comparison(p, view);
+    compared_less(p).iter().for_each(|sentence| out += &wrapped(sentence, view.width));
     let rewritten: Vec<&NestReport> = report.nests.iter().filter(|nest| nest.recipe.is_some()).collect();
     if !rewritten.is_empty() && rewritten.iter().all(|nest| nest.verified) {
         let nests = match rewritten.len() {
@@ -363,8 +329,8 @@ fn same_output(program: &ProgramReport) -> String {
     }
 }
 
-/// What of the program's output was not compared, or less exactly.
-fn comparison(program: &ProgramReport, view: View) -> String {
+/// What of the program's output was not compared, or less exactly, in sentences.
+fn compared_less(program: &ProgramReport) -> Vec<String> {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut masked = Vec::new();
     if program.ignored_parts > 0 {
@@ -378,25 +344,36 @@ fn comparison(program: &ProgramReport, view: View) -> String {
     if program.unstable_words > 0 {
         let words = count(program.unstable_words, "word");
         let vary = if program.unstable_words == 1 { "varies" } else { "vary" };
-        masked.push(format!("{words} that {vary} likewise"));
+        let when = if program.unstable_numbers > 0 { "likewise" } else { "from run to run" };
+        masked.push(format!("{words} that {vary} {when}"));
     }
     if program.in_any_order {
         masked.push("the order of lines, which varies".into());
     }
-    let mut out = String::new();
+    let mut sentences = Vec::new();
     if !masked.is_empty() {
-        out += &wrapped(&format!("not compared: {}", masked.join(", ")), view.width);
+        sentences.push(format!("not compared: {}", masked.join(", ")));
     }
     if program.widened_numbers > 0 {
         let numbers = count(program.widened_numbers, "number");
         let tolerance = program.tolerance.unwrap_or(0.0);
-        let sentence = format!(
+        sentences.push(format!(
             "{numbers} differ{} by more than {tolerance:e}, as in builds of the original that round differently",
             if program.widened_numbers == 1 { "s" } else { "" },
-        );
-        out += &wrapped(&sentence, view.width);
+        ));
     }
-    out
+    sentences
+}
+
+/// Whether sums were reordered, and what became of the results, if they were.
+fn same_floats(reports: &[&FpReport]) -> Option<String> {
+    let used: Vec<&&FpReport> = reports.iter().filter(|fp| fp.used).collect();
+    let error = used.iter().filter_map(|fp| fp.max_rel_error).fold(0.0, f64::max);
+    let is_by_clauses = used.iter().all(|fp| fp.source == "clauses");
+    let leave = if is_by_clauses { ", as `reduction` clauses allow" } else { "" };
+    let error = if error > 0.0 { format!("{error:.1e}") } else { "0".into() };
+    let sentence = format!("floating-point sums were reordered{leave}; largest relative difference {error}");
+    (!used.is_empty()).then_some(sentence)
 }
 
 /// The nests of which roundings decide the results.
@@ -544,8 +521,12 @@ pub(crate) fn time(ms: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+mod brief;
+#[cfg(test)]
+mod brief_tests;
+mod printed;
 mod project;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use project::render_project;
+pub(crate) use printed::{render, render_project};

@@ -133,7 +133,7 @@ impl TuningArgs {
                 }
             }
         }
-        let shown = |view: View| table::render(report, view, go_on) + more;
+        let shown = |view: View| table::render(report, more, view, go_on);
         print_report(self.json.as_deref(), &|| report.to_json(), self.verbose, &shown)?;
         Ok(match &report.program.mismatch {
             Some(_) if !report.changed && report.build.added.is_empty() => Exit::Negative,

@@ -53,7 +53,7 @@ fn folder() -> tempfile::TempDir {
 fn a_search_is_logged_learnt_and_gone_on_with() {
     let folder = folder();
     let folder = folder.path();
-    let search = "search sums.c --budget 120s --max-trials 5 --log log.jsonl --database my.sqlite --json r.json \
+    let search = "search sums.c -v --budget 120s --max-trials 5 --log log.jsonl --database my.sqlite --json r.json \
                   -- gcc -O1";
     let done = oxeye(folder, search);
     assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);

@@ -153,5 +153,5 @@ fn a_file_of_a_project_has_its_directives_on() {
         (&"-fopenmp".into(), &true.into()),
         "{report:#}"
     );
-    assert!(ran.stdout.contains("compile prog.c and link with -fopenmp"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("build prog.c and link with -fopenmp"), "{}", ran.stdout);
 }

@@ -140,7 +140,7 @@ fn a_program_is_tuned_and_still_prints_the_same() {
 fn replay_gives_the_same_bytes() {
     let _alone = alone();
     let playground = Playground::with("prog.c", PROGRAM);
-    let line = "optimize prog.c --quick -o out.c --budget 10s --threads 1 --save-recipe r.json --json report.json -- gcc -O2";
+    let line = "optimize prog.c -v --quick -o out.c --budget 10s --threads 1 --save-recipe r.json --json report.json -- gcc -O2";
     let ran = playground.run(line);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("multiply"), "{}", ran.stdout);

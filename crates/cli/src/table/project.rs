@@ -1,8 +1,8 @@
 //! The report of tuning a project, for people.
 
 use super::{
-    comparison, conditioning, details, figures, guards, is_listed, is_outermost, nests, percent, same_output,
-    time, unchanged, unread,
+    compared_less, conditioning, details, figures, guards, is_listed, is_outermost, nests, percent,
+    same_output, time, unchanged, unread,
 };
 use crate::columns::wrapped;
 use crate::terminal::View;
@@ -15,8 +15,8 @@ const AT_ITS_ROOF: f64 = 0.9;
 /// From this share on, time outside of loops is told of.
 const WORTH_A_LINE: f64 = 0.05;
 
-/// The report for people. `command` is how the program is run; `kept` says whether what was found is kept for checks.
-pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, view: View) -> String {
+/// Everything about a project. `command` is how the program is run; `kept` says whether what was found is kept for checks.
+pub(super) fn full_project(report: &TuneReport, command: &str, kept: bool, view: View) -> String {
     let mut out = String::new();
     for file in &report.files {
         out += &section(file, view);
@@ -60,7 +60,7 @@ pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, vie
 }
 
 /// Whether the text of a file is another. Flags may be all that makes its program faster.
-fn is_rewritten(file: &FileReport) -> bool {
+pub(super) fn is_rewritten(file: &FileReport) -> bool {
     let nests = file.report.iter().flat_map(|report| &report.nests);
     file.changed && nests.into_iter().any(|nest| nest.recipe.is_some())
 }
@@ -76,9 +76,7 @@ pub(super) fn section(file: &FileReport, view: View) -> String {
         }
         out += &guards(report, view);
         out += &unchanged(report, view);
-        if view.verbose {
-            report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
-        }
+        report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
         out += &unread(report, view);
         out += &outside(file, report, view);
         out += &conditioning(report, view);
@@ -150,5 +148,6 @@ fn program(report: &TuneReport, command: &str, view: View) -> String {
     let figures = figures((before, after, speedup), p.is_within_noise(), view);
     let runs = if p.samples == 1 { "run" } else { "runs" };
     let line = format!("{command}: {figures}, {} ({} {runs} each)", same_output(p), p.samples);
-    wrapped(&line, view.width) + &comparison(p, view)
+    let compared = compared_less(p);
+    std::iter::once(&line).chain(&compared).map(|sentence| wrapped(sentence, view.width)).collect()
 }

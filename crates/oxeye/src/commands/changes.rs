@@ -109,7 +109,7 @@ pub(super) fn relative(path: &Path, root: &Path) -> PathBuf {
 }
 
 /// A command that applies a patch, typed in the present folder. Below the root of a repository, `git apply` takes the paths of
-/// a patch for others, and leaves out files beside the folder.
+/// a patch for others, and leaves out files beside the folder. A patch is named as seen from where `git` looks for it.
 pub fn apply_command(patch: &Path) -> String {
     let here = Path::new(".").canonicalize().unwrap_or_default();
     apply_command_in(&here, &root(&here), patch)
@@ -118,10 +118,10 @@ pub fn apply_command(patch: &Path) -> String {
 fn apply_command_in(here: &Path, root: &Path, patch: &Path) -> String {
     let depth = here.strip_prefix(root).map_or(0, |below| below.components().count());
     match depth {
-        0 => format!("git apply {}", patch.display()),
+        0 => format!("git apply {}", relative(patch, here).display()),
         _ => {
             let up = vec![".."; depth].join("/");
-            format!("git -C {up} apply {}", here.join(patch).display())
+            format!("git -C {up} apply {}", relative(&here.join(patch), root).display())
         }
     }
 }
@@ -146,9 +146,12 @@ mod tests {
     #[test]
     fn patches_are_applied_in_the_root() {
         let command =
-            |here: &str| apply_command_in(Path::new(here), Path::new("/p"), Path::new("out/x.patch"));
-        assert_eq!(command("/p"), "git apply out/x.patch");
-        assert_eq!(command("/p/src/omp"), "git -C ../.. apply /p/src/omp/out/x.patch");
+            |here: &str, patch: &str| apply_command_in(Path::new(here), Path::new("/p"), Path::new(patch));
+        assert_eq!(command("/p", "out/x.patch"), "git apply out/x.patch");
+        assert_eq!(command("/p", "/p/out/x.patch"), "git apply out/x.patch");
+        assert_eq!(command("/p", "/tmp/x.patch"), "git apply /tmp/x.patch");
+        assert_eq!(command("/p/src/omp", "out/x.patch"), "git -C ../.. apply src/omp/out/x.patch");
+        assert_eq!(command("/p/src/omp", "/tmp/x.patch"), "git -C ../.. apply /tmp/x.patch");
     }
 
     #[test]

@@ -86,18 +86,31 @@ pub(crate) fn guard(
 }
 
 impl GuardReport {
-    /// For people: `runs where n * n >= 1e6`.
+    /// For people: `new code runs where n * n >= 1e6, the original elsewhere`.
     pub fn in_words(&self) -> String {
-        let from = |least: &f64| format!("{} >= {}", self.size, oxeye_codegen::readable(*least));
-        let lengths = self.lengths.iter().map(|(extent, least)| format!("{extent} >= {least}"));
-        let known = self.known.iter().map(|(name, value)| format!("{name} = {value}"));
-        let all: Vec<String> = known.chain(self.least.iter().map(from)).chain(lengths).collect();
-        let all = all.join(" and ");
-        match self.threads.as_ref().map(from) {
+        let all = self.condition();
+        match self.condition_of_threads() {
             Some(threads) if all.is_empty() => format!("several threads run it where {threads}"),
             Some(threads) => format!("new code runs where {all}, with several threads where {threads}"),
             None if all.is_empty() => String::new(),
             None => format!("new code runs where {all}, the original elsewhere"),
         }
+    }
+
+    /// Where the new code runs: `n * n >= 1e6 and n >= 9`; empty if it always does.
+    pub fn condition(&self) -> String {
+        let lengths = self.lengths.iter().map(|(extent, least)| format!("{extent} >= {least}"));
+        let known = self.known.iter().map(|(name, value)| format!("{name} = {value}"));
+        let least = self.least.map(|least| self.from(least));
+        known.chain(least).chain(lengths).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// Where several threads run it, if one does elsewhere.
+    pub fn condition_of_threads(&self) -> Option<String> {
+        self.threads.map(|least| self.from(least))
+    }
+
+    fn from(&self, least: f64) -> String {
+        format!("{} >= {}", self.size, oxeye_codegen::readable(least))
     }
 }

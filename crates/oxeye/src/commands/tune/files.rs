@@ -1,7 +1,7 @@
 //! The files of a project, tuned one after the other, each in the program that those before it made.
 
 use super::options::TuneOptions;
-use super::report::FileReport;
+use super::report::{FileReport, NOT_LOOKED_AT};
 use super::subject::{Hot, Subject, check};
 use super::woken::Woken;
 use crate::budget::{WallTime, share_of};
@@ -125,7 +125,7 @@ pub(super) fn tune_files(
         rest -= share;
         let one_run = Duration::from_secs_f64(time.run_seconds);
         if n_done > 0 && left.min(time.left(begin.elapsed())) < LEAST_TIME + one_run {
-            file.report.note = Some("the budget was spent before it could be looked at".into());
+            file.report.note = Some(NOT_LOOKED_AT.into());
             done.push(file);
             continue;
         }

@@ -9,6 +9,9 @@ use std::path::PathBuf;
 /// Version of the JSON form of a [`TuneReport`].
 pub const TUNE_SCHEMA: &str = "oxeye.tune/1";
 
+/// Why a file that had no turn stays as it is.
+pub(super) const NOT_LOOKED_AT: &str = "the budget was spent before it could be looked at";
+
 /// What tuning a project found and did.
 #[derive(Clone, Debug, Serialize)]
 pub struct TuneReport {
@@ -59,6 +62,13 @@ pub struct FileReport {
     pub report: Option<Report>,
     /// Why not, or why its changes were dropped.
     pub note: Option<String>,
+}
+
+impl FileReport {
+    /// Whether more time is all that it lacks.
+    pub fn is_late(&self) -> bool {
+        self.note.as_deref() == Some(NOT_LOOKED_AT)
+    }
 }
 
 impl TuneReport {
