@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   Once: tune, keep how (oxeye.toml) and what was found (oxeye.lock.json), and
   take the new text over
-    oxeye tune --build 'make -B' --run ./solver --save-config
+    oxeye tune --build 'make clean && make' --run ./solver --save-config
     git apply oxeye.patch
     git add oxeye.toml oxeye.lock.json
 

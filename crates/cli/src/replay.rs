@@ -24,7 +24,7 @@ Examples:
     oxeye replay solver.recipes.json -o tuned/
 
   The same, the files read as the project compiles them now
-    oxeye replay solver.recipes.json --build 'make -B'
+    oxeye replay solver.recipes.json --build 'make clean && make'
 
 Every step is proved legal again. Compile the result with the flags of the run
 that found the recipes, and with -fopenmp unless that used --threads 1.

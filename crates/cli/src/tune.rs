@@ -13,11 +13,11 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  A program that make builds; -B, since only what is compiled is seen
-    oxeye tune --build 'make -B -j2' --run './solver -n 200 input.dat'
+  A program that make builds; clean first, since only what is compiled is seen
+    oxeye tune --build 'make clean && make -j2' --run './solver -n 200 input.dat'
 
   The same with a file for standard input, and more time
-    oxeye tune --build 'make -B' --run './solver < input.dat' --budget 5m
+    oxeye tune --build 'make clean && make' --run './solver < input.dat' --budget 5m
 
   A project that CMake has configured with
   -DCMAKE_EXPORT_COMPILE_COMMANDS=ON and built
@@ -30,20 +30,20 @@ Examples:
 
   Copies of the changed files instead of a patch, and the recipes of all nests
   to be applied again later without measuring
-    oxeye tune --build 'make -B' --run ./solver -o tuned/ \\
+    oxeye tune --build 'make clean && make' --run ./solver -o tuned/ \\
         --save-recipe solver.recipes.json
     oxeye replay solver.recipes.json
 
   A page with all files and nests, and the roofline of this machine
-    oxeye tune --build 'make -B' --run ./solver --html solver.html
+    oxeye tune --build 'make clean && make' --run ./solver --html solver.html
 
   A program that prints times and writes its result to files
-    oxeye tune --build 'make -B' --run './solver input.dat' \\
+    oxeye tune --build 'make clean && make' --run './solver input.dat' \\
         --ignore 'took [0-9.]+ s' --compare out/u.npy --compare log.txt
 
   The options kept in an oxeye.toml, and used again; what was found is kept in
   oxeye.lock.json, and `oxeye check` fails if that is lost
-    oxeye tune --build 'make -B' --run ./solver --save-config
+    oxeye tune --build 'make clean && make' --run ./solver --save-config
     oxeye tune --budget 10m
     oxeye check
 

@@ -18,7 +18,7 @@ pub enum ProjectError {
     /// The build did nothing that could be learnt from.
     #[error(
         "`{command}` compiles nothing, perhaps since everything is up to date; \
-         clean before (`make clean`), or give a command that builds all (`make -B`)"
+         give a command that builds all (`make clean && make`)"
     )]
     NothingCompiled {
         /// The command.

@@ -118,6 +118,6 @@ mod tests {
         };
         let failed = observe("echo no rule for this; exit 3");
         assert!(failed.contains("exit code 3") && failed.contains("no rule for this"), "{failed}");
-        assert!(observe("echo done").contains("make -B"));
+        assert!(observe("echo done").contains("make clean"));
     }
 }

@@ -155,3 +155,72 @@ fn a_file_of_a_project_has_its_directives_on() {
     );
     assert!(ran.stdout.contains("build prog.c and link with -fopenmp"), "{}", ran.stdout);
 }
+
+/// One of two files of a project, with work for the sampler and a loop that waits.
+const PART: &str = r#"#include <unistd.h>
+static double work[20000], x[41];
+double PART(void)
+{
+    for (int t = 0; t < 1500; t++)
+        for (int i = 0; i < 20000; i++)
+            work[i] = 0.5 * work[i] + i;
+#pragma omp parallel for schedule(static)
+    for (int i = 1; i < 41; i++) {
+        usleep(4000);
+        x[i] += FROM;
+    }
+    return work[77] + x[40];
+}
+"#;
+
+/// A project of two such files, the second of them with this value in its loop that waits.
+fn of_two_files(from: &str) -> Value {
+    let playground = Playground::with("prog.c", "");
+    playground.write("first.c", PART);
+    playground.write("second.c", PART);
+    playground.write(
+        "prog.c",
+        "#include <stdio.h>\ndouble first(void), second(void);\nint main(void)\n{\n    double a = first();\n    \
+         printf(\"%g %g\\n\", a, second());\n}\n",
+    );
+    let build = format!(
+        "gcc -O1 -DPART=first -DFROM=1 -c first.c && gcc -O1 -DPART=second '-DFROM={from}' -c second.c && gcc -c \
+         prog.c && gcc prog.o first.o second.o -o prog"
+    );
+    playground.write("build.sh", &build);
+    let mut command =
+        playground.oxeye("tune --no-database --quick --budget 20s --run ./prog --threads 2 --json r.json");
+    let ran = Ran::from(command.args(["--build", "sh build.sh"]).output().expect("oxeye starts"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    serde_json::from_str(&playground.read("r.json")).expect("JSON")
+}
+
+/// The files of a project are tried with their directives together.
+#[test]
+fn the_files_of_a_project_have_their_directives_on_together() {
+    let _alone = alone();
+    let report = of_two_files("1");
+    let note = report["notes"][0].as_str().expect("a note");
+    assert!(note.starts_with("2 files have OpenMP directives") && note.ends_with("so they are on"), "{note}");
+    assert_eq!(
+        (&report["added"][0], &report["program"]["verified"]),
+        (&"-fopenmp".into(), &true.into()),
+        "{report:#}"
+    );
+}
+
+/// Where that is wrong, each is on its own again.
+#[test]
+fn directives_of_a_project_that_are_wrong_stay_off() {
+    let _alone = alone();
+    let report = of_two_files("x[i-1]");
+    assert!(
+        !report["notes"].as_array().expect("notes").iter().any(|note| {
+            note.as_str().is_some_and(|note| note.starts_with("2 files") && note.ends_with("so they are on"))
+        }),
+        "{report:#}"
+    );
+    let second = report["files"].as_array().expect("files").iter();
+    let second = second.filter(|file| file["path"] == "second.c").next().expect("the second file");
+    assert_eq!(second["changed"], false, "{report:#}");
+}

@@ -355,7 +355,7 @@ fn a_program_gets_its_arguments_and_input_and_is_told_where_its_time_goes() {
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     assert!(ran.stderr.contains("exit code 3") && ran.stderr.contains("--run"), "{}", ran.stderr);
 
-    let mut command = playground.oxeye("optimize driven.c --quick --cwd data --budget 10s --json -");
+    let mut command = playground.oxeye("optimize driven.c -v --quick --cwd data --budget 10s --json -");
     command.args(["--run", "./driven -n 700 < seed.txt", "--", "gcc", "-O2"]);
     let ran = Ran::from(command.output().expect("oxeye starts"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);

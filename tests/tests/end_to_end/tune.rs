@@ -179,7 +179,7 @@ fn what_is_wrong_is_said_before_anything_is_tuned() {
     };
     let build = ["--build", "sh build.sh", "--run"];
     says(&["--build", "echo oh no; false", "--run", "./prog"], &["exit code 1", "oh no"]);
-    says(&["--build", "true", "--run", "./prog"], &["compiles nothing", "make -B"]);
+    says(&["--build", "true", "--run", "./prog"], &["compiles nothing", "make clean"]);
     says(&[&build[..], &["./other 3"]].concat(), &["does not make `./other`", "prog"]);
     says(&[&build[..], &["./prog"]].concat(), &["./prog ends with exit code 2: usage: prog N < TIMES"]);
     says(&[&build[..], &["./prog 'x"]].concat(), &["--run: a quote is not closed"]);

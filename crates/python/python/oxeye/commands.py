@@ -494,7 +494,7 @@ def tune(
     Parameters
     ----------
     build : str, optional
-        The command that builds all of it, as in a shell: ``"make -B"``.
+        The command that builds all of it, as in a shell: ``"make clean && make"``.
     compile_commands : str or path, optional
         The file that lists how the sources are compiled, instead of a build.
     run : str, optional

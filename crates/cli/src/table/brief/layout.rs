@@ -82,7 +82,7 @@ fn gains(tuned: &[&Counted<'_>], n: usize, view: View) -> Vec<String> {
         false => format!("  {speedup:>7}  "),
     };
     let heads = figures("speedup", "share");
-    let places = places_of_nests(shown, view.width - heads.len() - 2 - LEAST_OF_CHANGE);
+    let places = places_of_nests(shown, view.width.saturating_sub(heads.len() + 2 + LEAST_OF_CHANGE));
     let widest = places.iter().map(|place| measure_text_width(place)).max().unwrap_or(0).max("nest".len());
     let room = view.width.saturating_sub(heads.len() + widest + 2);
     let mut lines = vec![view.styled(Style::new().bold(), &format!("{heads}{:widest$}  change", "nest"))];

@@ -228,7 +228,7 @@ impl ProjectConfig {
 /// What a value may look like.
 fn example(key: &str) -> &'static str {
     match key {
-        "build" => "\"make -B\"",
+        "build" => "\"make clean && make\"",
         "compile-commands" => "\"build/compile_commands.json\"",
         "run" => "\"./solver -n 200 < input.dat\"",
         "budget" => "\"90s\"",

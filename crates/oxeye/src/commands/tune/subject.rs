@@ -417,7 +417,7 @@ fn products_of(project: &Project, run: &RunCommand) -> Result<Vec<Product>, Erro
                 .to_owned(),
             made if found.is_empty() => format!(
                 "it makes {}, of which nothing is left; if the rest was up to date, let it build everything \
-                 (make -B, setup.py build --force)",
+                 (make clean, setup.py build --force)",
                 made.join(", ")
             ),
             made => format!("it makes {}", made.join(", ")),
