@@ -213,7 +213,7 @@ fn the_files_of_a_project_have_their_directives_on_together() {
 #[test]
 fn directives_of_a_project_that_are_wrong_stay_off() {
     let _alone = alone();
-    let report = of_two_files("x[i-1]");
+    let report = of_two_files("x[i-1]+1");
     assert!(
         !report["notes"].as_array().expect("notes").iter().any(|note| {
             note.as_str().is_some_and(|note| note.starts_with("2 files") && note.ends_with("so they are on"))
