@@ -220,7 +220,7 @@ fn directives_of_a_project_that_are_wrong_stay_off() {
         }),
         "{report:#}"
     );
-    let second = report["files"].as_array().expect("files").iter();
-    let second = second.filter(|file| file["path"] == "second.c").next().expect("the second file");
+    let mut files = report["files"].as_array().expect("files").iter();
+    let second = files.find(|file| file["path"] == "second.c").expect("the second file");
     assert_eq!(second["changed"], false, "{report:#}");
 }
