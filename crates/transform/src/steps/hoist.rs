@@ -186,7 +186,13 @@ impl Hoister {
             }
         }
         match e {
-            // What is not evaluated is not looked at: its scalars may not be set.
+            // What is not evaluated in any case is not looked at: its scalars may not be set.
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, first, second) => {
+                self.expr(first, line);
+                self.n_conditions += 1;
+                self.expr(second, line);
+                self.n_conditions -= 1;
+            }
             Expr::Select { condition, then, otherwise } => {
                 self.expr(condition, line);
                 self.n_conditions += 1;
@@ -251,6 +257,10 @@ impl Hoister {
     fn computed(&mut self, e: &Expr, once: &Once, line: Option<u32>) -> Option<Access> {
         if let Some((.., access)) = self.known.iter().find(|(known, ..)| known == e) {
             return Some(access.clone());
+        }
+        // Where the nest does not make the call, it might set `errno`, and its arguments might overflow.
+        if self.n_conditions > 0 {
+            return None;
         }
         self.n_made += 1;
         let path: Vec<&Loop> = self.path.iter().collect();

@@ -6,7 +6,7 @@ use oxeye_analysis::evaluate_symbols;
 use oxeye_binding::Binding;
 use oxeye_codegen::{Argument, ArgumentOf};
 use oxeye_ir::{
-    AccessRanges, Affine, Array, ArrayId, BoundTerm, Expr, Extents, Nest, Program, Relation, SymId, Var,
+    AccessRanges, Affine, Array, ArrayId, BoundTerm, Expr, Extents, Nest, Node, Program, Relation, SymId, Var,
 };
 use oxeye_measure::{ElementType, Init, MeasureError, Sample, SyntheticArg};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +57,10 @@ impl<'a> Shrinker<'a> {
         steps: &Affine,
     ) -> Option<(Self, i64)> {
         let scaled: BTreeSet<SymId> = symbols(steps).into_iter().collect();
+        // Where it says more than how often the same is done, fewer steps are something else.
+        if scaled.iter().any(|symbol| is_used_inside(nest, *symbol)) {
+            return None;
+        }
         let is_scaled = |extent: &Expr| scaled.iter().any(|symbol| extent.uses(*symbol));
         let mut extents = bound.0.arrays.values().flat_map(|array| array.shape.iter().flatten());
         let keeps_arrays = !extents.any(is_scaled);
@@ -316,6 +320,24 @@ impl<'a> Shrinker<'a> {
 
 fn symbols(extent: &Affine) -> Vec<SymId> {
     extent.terms().filter_map(|(v, _)| symbol(v)).collect()
+}
+
+/// Whether anything inside of the outermost loops depends on a symbol.
+fn is_used_inside(nest: &Nest, symbol: SymId) -> bool {
+    let in_term = |term: &BoundTerm| match term {
+        BoundTerm::Affine { expr, .. } => expr.uses(symbol),
+        BoundTerm::Data(e) => e.uses(symbol),
+    };
+    let mut is_used = false;
+    nest.visit(&mut |around, node| {
+        is_used |= !around.is_empty()
+            && match node {
+                Node::Stmt(s) => s.value.uses(symbol) || s.target.indices.iter().any(|e| e.uses(symbol)),
+                Node::If { condition, .. } => condition.uses(symbol),
+                Node::Loop(l) => l.lower.0.iter().chain(&l.upper.0).any(in_term),
+            };
+    });
+    is_used
 }
 
 /// The symbol of an extent that grows with one, as it is: `n - 2`, `end - begin`.
