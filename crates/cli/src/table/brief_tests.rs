@@ -13,7 +13,8 @@ fn view(width: usize) -> View {
 
 fn file(path: &str, share: f64, changed: bool, report: Report) -> FileReport {
     let report = Report { changed, input: format!("/home/me/{path}").into(), ..report };
-    FileReport { path: path.into(), share, changed, report: Some(report), note: None }
+    let added = report.build.added.clone();
+    FileReport { path: path.into(), share, changed, added, report: Some(report), note: None }
 }
 
 fn program(before: f64, speedup: f64, interval: (f64, f64)) -> ProgramReport {
@@ -105,6 +106,7 @@ fn with_gains() -> TuneReport {
         path: "src/late.c".into(),
         share: 0.02,
         changed: false,
+        added: Vec::new(),
         report: None,
         note: Some("it does not compile".into()),
     };

@@ -27,7 +27,7 @@ pub(super) fn full_project(report: &TuneReport, command: &str, kept: bool, view:
     let flags = match report.added.as_slice() {
         [] => String::new(),
         added => {
-            let needs = |file: &&FileReport| file.report.as_ref().is_some_and(|r| !r.build.added.is_empty());
+            let needs = |file: &&FileReport| !file.added.is_empty();
             let changed = report.files.iter().filter(|file| file.changed).filter(needs);
             let names: Vec<String> = changed.map(|file| file.path.display().to_string()).collect();
             format!("compile {} and link with {} for these times", names.join(", "), added.join(" "))

@@ -446,6 +446,7 @@ fn every_file_has_a_word_below_its_heading() {
         path: "src/list.c".into(),
         share: 0.04,
         changed: false,
+        added: Vec::new(),
         report: Some(report(Vec::new())),
         note: None,
     };

@@ -151,11 +151,11 @@ fn closing(report: &TuneReport, kept: bool) -> Closing {
 
 /// Which files need flags besides their own.
 fn flags(report: &TuneReport) -> String {
-    let needs = |file: &&FileReport| file.report.as_ref().is_some_and(|r| !r.build.added.is_empty());
+    let needs = |file: &&FileReport| !file.added.is_empty();
     let changed = report.files.iter().filter(|file| file.changed).filter(needs);
     let names: Vec<String> = changed.map(|file| base_name(&file.path)).collect();
     let names = match names.as_slice() {
-        [_, _, _, ..] => format!("{} files", names.len()),
+        [_, _, _, ..] => format!("{} files (-v names them)", names.len()),
         names => names.join(", "),
     };
     format!("build {names} and link with {}", report.added.join(" "))

@@ -53,6 +53,12 @@ impl TunedFile {
     pub(super) fn is_rewritten(&self) -> bool {
         self.report.changed && self.changes.iter().any(|change| change.before != change.after)
     }
+
+    /// What is told of it in the end.
+    pub(super) fn into_report(self) -> FileReport {
+        let added = if self.report.changed { self.flags.into_iter().collect() } else { Vec::new() };
+        FileReport { added, ..self.report }
+    }
 }
 
 /// What came of a file.
@@ -118,6 +124,7 @@ pub(super) fn tune_files(
                 path: relative(&path, root),
                 share,
                 changed: is_woken,
+                added: Vec::new(),
                 report: None,
                 note: None,
             },

@@ -185,7 +185,7 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
             .is_known
             .then(|| (1.0 - files.iter().map(|file| file.report.share).sum::<f64>()).clamp(0.0, 1.0)),
         added: added(&files).into_iter().collect(),
-        files: files.into_iter().map(|file| file.report).collect(),
+        files: files.into_iter().map(TunedFile::into_report).collect(),
         recipes,
         seconds: stages.seconds(),
         budget_seconds: options.budget.as_secs_f64(),

@@ -58,6 +58,8 @@ pub struct FileReport {
     pub share: f64,
     /// Whether it is changed in the end: its text, or only the flags that its build shall have.
     pub changed: bool,
+    /// Flags that it needs besides its own.
+    pub added: Vec<String>,
     /// What came of it, if it could be looked at.
     pub report: Option<Report>,
     /// Why not, or why its changes were dropped.
