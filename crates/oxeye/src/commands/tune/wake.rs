@@ -22,6 +22,8 @@ use std::time::Instant;
 const LEAST_FILES: usize = 2;
 /// Runs of the program that finding out takes.
 const RUNS: f64 = 6.0;
+/// Those that it takes to look longer.
+const LONGER: f64 = 4.0;
 /// Threads have to pay by this; from the other figure on, it takes more runs to tell.
 const LEAST_GAIN: f64 = 1.05;
 const DOUBTFUL: f64 = 0.9;
@@ -60,7 +62,8 @@ pub(super) fn wake(
     }
     let woken: BTreeSet<UnitIdx> = objects.keys().copied().collect();
     let Ok(objects) = subject.replace(objects, &flags, "woken") else { return Ok((Woken::default(), None)) };
-    let compared = compared(subject, &before, hot, options, is_reordered, progress);
+    let has_time = || time.allows(begin.elapsed(), LONGER * time.run_seconds);
+    let compared = compared(subject, (&before, hot), options, (is_reordered, &has_time), progress);
     let n_files = woken.len();
     let begin = format!(
         "{n_files} files have OpenMP directives that their build leaves off; with {OPENMP_FLAG} the program"
@@ -112,10 +115,9 @@ fn asleep(subject: &Subject, hot: &Hot, options: &TuneOptions, root: &Path) -> V
 /// The program with directives on beside the program as it is: in as many threads as there may be, an odd number of them, and one.
 fn compared(
     subject: &Subject,
-    before: &[PathBuf],
-    hot: &Hot,
+    (before, hot): (&[PathBuf], &Hot),
     options: &TuneOptions,
-    is_reordered: bool,
+    (is_reordered, has_time): (bool, &dyn Fn() -> bool),
     progress: &dyn Progress,
 ) -> Result<WholeComparison, Error> {
     let times = |threads: u32, n_runs: usize| {
@@ -132,7 +134,7 @@ fn compared(
     };
     let run = |threads: u32| match times(threads, 1) {
         // Times that the program prints may be the same twice.
-        Ok(whole) if whole.difference.is_some() && whole.is_number => times(threads, 2),
+        Ok(whole) if whole.difference.is_some() && whole.is_number && has_time() => times(threads, 2),
         whole => whole,
     };
     let mut several = run(options.threads)?;
