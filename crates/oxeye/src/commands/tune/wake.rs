@@ -61,6 +61,9 @@ pub(super) fn wake(
         }
     }
     let woken: BTreeSet<UnitIdx> = objects.keys().copied().collect();
+    if woken.len() < LEAST_FILES {
+        return Ok((Woken::default(), None));
+    }
     let Ok(objects) = subject.replace(objects, &flags, "woken") else { return Ok((Woken::default(), None)) };
     let has_time = || time.allows(begin.elapsed(), LONGER * time.run_seconds);
     let compared = compared(subject, (&before, hot), options, (is_reordered, &has_time), progress);
