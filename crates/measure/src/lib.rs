@@ -36,6 +36,7 @@
 mod argument;
 mod aside;
 mod capture;
+mod clock;
 mod compare;
 mod compiler;
 mod conditioning;
@@ -65,6 +66,7 @@ mod written;
 
 pub use argument::{Argument, ArgumentKind, ElementType, Fields};
 pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, SizeClass, capture};
+pub use clock::left_with_fast_clocks;
 pub use compare::{Comparison, Doubt, Tolerance, verify, verify_within};
 pub use compiler::{CompileJob, Compiler, CompilerFamily, OutputKind, compile_all, in_parallel};
 pub use conditioning::Conditioning;
@@ -88,5 +90,5 @@ pub use trace::{Interval, SiteTimes, TRACE_RUNTIME_C, TraceOptions, TraceRun, tr
 pub use watch::{
     SameContents, SeenValues, WATCH_RUNTIME_C, WatchLimits, Watched, WatchedRuns, WatchedSite, watch,
 };
-pub use whole::{WholeComparison, WholeOptions, run_whole};
+pub use whole::{WholeComparison, WholeOptions, WholeRuns, run_whole};
 pub use workdir::WorkDir;

@@ -111,11 +111,14 @@ pub struct WholeComparison {
 /// After a pair of runs with a smaller speedup no more are made.
 const HOPELESS: f64 = 0.4;
 
-/// Runs two programs `n` times each (at least once; fewer if the second is far slower), in turns, and compares times, exit
-/// codes, standard output, and the files they write.
-///
-/// With `n` of 2 or more, or with earlier outputs, numbers that vary between runs of `before` by more than the
-/// tolerance are found and not compared.
+/// Runs of two programs in turns.
+#[derive(Clone, Debug)]
+pub struct WholeRuns {
+    befores: Vec<(RunOutcome, Left)>,
+    afters: Vec<(RunOutcome, Left)>,
+}
+
+/// Runs two programs `n` times each (at least once; fewer if the second is far slower), in turns.
 ///
 /// # Errors
 /// When one of them cannot be started, or `before` does not write a file that is compared.
@@ -124,7 +127,7 @@ pub fn run_whole(
     after: &Invocation,
     n: usize,
     options: &WholeOptions,
-) -> Result<WholeComparison, MeasureError> {
+) -> Result<WholeRuns, MeasureError> {
     let watched = WatchedFiles::new(&options.files, before.cwd.as_deref())?;
     let mut befores: Vec<(RunOutcome, Left)> = Vec::new();
     let mut afters: Vec<(RunOutcome, Left)> = Vec::new();
@@ -152,57 +155,73 @@ pub fn run_whole(
     for (outcome, left) in &befores {
         watched.expect_all(left, outcome.exit)?;
     }
-    let outcomes = |runs: &[(RunOutcome, Left)]| runs.iter().map(|(run, _)| run.clone()).collect::<Vec<_>>();
-    let (before_runs, after_runs) = (outcomes(&befores), outcomes(&afters));
-    let ratios: Vec<f64> = before_runs
-        .iter()
-        .zip(&after_runs)
-        .map(|(b, a)| b.elapsed_ns.max(1) as f64 / a.elapsed_ns.max(1) as f64)
-        .collect();
-    let speedup = ratio_interval(&ratios).unwrap_or(RatioInterval {
-        median: 1.0,
-        low: 1.0,
-        high: 1.0,
-        n: 0,
-        confidence: 0.0,
-    });
-    let before_exit = before_runs[0].exit;
-    let odd = before_runs.iter().chain(&after_runs).find(|run| run.exit != before_exit);
-    let after_exit =
-        after_runs.iter().map(|run| run.exit).find(|exit| *exit != before_exit).unwrap_or(before_exit);
-    let mut result = WholeComparison {
-        before_ns: Stat::of(before_runs.iter().map(|run| run.elapsed_ns as f64)),
-        after_ns: Stat::of(after_runs.iter().map(|run| run.elapsed_ns as f64)),
-        speedup,
-        before_exit,
-        before_timed_out: before_runs.iter().any(|run| run.exit == Exit::TimedOut),
-        after_exit,
-        equal: true,
-        difference: None,
-        is_number: false,
-        max_rel_error: 0.0,
-        unstable_numbers: 0,
-        unstable_words: 0,
-        in_any_order: false,
-        widened_numbers: 0,
-        ignored_parts: 0,
-    };
-    if !matches!(before_exit, Exit::Exited(_)) {
-        result.difference = Some(format!("the program before did not end by itself: {before_exit}"));
-    } else if let Some(odd) = odd {
-        result.difference = Some(format!("one run ended with {}, another with {before_exit}", odd.exit));
-    } else {
-        let references: Vec<&Left> = befores.iter().map(|(_, left)| left).chain(&options.earlier).collect();
-        for (k, (_, after)) in afters.iter().enumerate() {
-            // Equal files were compared already.
-            let before = afters[..k].last().map(|(_, left)| left);
-            if before != Some(after) {
-                result.take_in(after, &references, options)?;
+    Ok(WholeRuns { befores, afters })
+}
+
+impl WholeRuns {
+    /// Compares times, exit codes, standard output, and the files they wrote.
+    ///
+    /// With two runs or more, or with earlier outputs, numbers that vary between runs of the program before by more than the
+    /// tolerance are found and not compared.
+    ///
+    /// # Errors
+    /// When an array that was written cannot be read.
+    pub fn compared(&self, options: &WholeOptions) -> Result<WholeComparison, MeasureError> {
+        let WholeRuns { befores, afters } = self;
+        let outcomes =
+            |runs: &[(RunOutcome, Left)]| runs.iter().map(|(run, _)| run.clone()).collect::<Vec<_>>();
+        let (before_runs, after_runs) = (outcomes(befores), outcomes(afters));
+        let ratios: Vec<f64> = before_runs
+            .iter()
+            .zip(&after_runs)
+            .map(|(b, a)| b.elapsed_ns.max(1) as f64 / a.elapsed_ns.max(1) as f64)
+            .collect();
+        let speedup = ratio_interval(&ratios).unwrap_or(RatioInterval {
+            median: 1.0,
+            low: 1.0,
+            high: 1.0,
+            n: 0,
+            confidence: 0.0,
+        });
+        let before_exit = before_runs[0].exit;
+        let odd = before_runs.iter().chain(&after_runs).find(|run| run.exit != before_exit);
+        let after_exit =
+            after_runs.iter().map(|run| run.exit).find(|exit| *exit != before_exit).unwrap_or(before_exit);
+        let mut result = WholeComparison {
+            before_ns: Stat::of(before_runs.iter().map(|run| run.elapsed_ns as f64)),
+            after_ns: Stat::of(after_runs.iter().map(|run| run.elapsed_ns as f64)),
+            speedup,
+            before_exit,
+            before_timed_out: before_runs.iter().any(|run| run.exit == Exit::TimedOut),
+            after_exit,
+            equal: true,
+            difference: None,
+            is_number: false,
+            max_rel_error: 0.0,
+            unstable_numbers: 0,
+            unstable_words: 0,
+            in_any_order: false,
+            widened_numbers: 0,
+            ignored_parts: 0,
+        };
+        if !matches!(before_exit, Exit::Exited(_)) {
+            result.difference = Some(format!("the program before did not end by itself: {before_exit}"));
+        } else if let Some(odd) = odd {
+            result.difference = Some(format!("one run ended with {}, another with {before_exit}", odd.exit));
+        } else {
+            let references: Vec<&Left> =
+                befores.iter().map(|(_, left)| left).chain(&options.earlier).collect();
+            for (k, (_, after)) in afters.iter().enumerate() {
+                // Equal files were compared already.
+                let before = afters[..k].last().map(|(_, left)| left);
+                if before != Some(after) {
+                    result.take_in(after, &references, options)?;
+                }
             }
         }
+        result.equal = result.difference.is_none();
+        Ok(result)
     }
-    result.equal = result.difference.is_none();
-    Ok(result)
 }
 
 impl WholeComparison {

@@ -5,9 +5,11 @@ use crate::coverage::{Coverage, LineReport, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
 use crate::mix::CallClass;
+use crate::request::ProjectRun;
 use crate::schedule::{Proved, Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
+use crate::whole::FastClocks;
 use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{
     Argument, CodegenError, Site, commented, guarded, guarded_function, vector_bytes, vectors_condition,
@@ -47,6 +49,7 @@ pub struct ProgramRun {
     pub seconds: f64,
     /// What its runs printed.
     pub outputs: Vec<Vec<u8>>,
+    pub(crate) clocks: FastClocks,
     /// What it leaves when it is built with and without reordering, if that was asked.
     pub(crate) witnesses: Arc<OnceLock<Vec<Left>>>,
 }
@@ -57,7 +60,13 @@ pub(crate) const ORIGINAL: &str = "original.c";
 impl ProgramRun {
     /// A program that was run.
     pub(crate) fn new(executable: PathBuf, seconds: f64, outputs: Vec<Vec<u8>>) -> Self {
-        Self { executable, seconds, outputs, witnesses: Arc::default() }
+        Self { executable, seconds, outputs, clocks: FastClocks::default(), witnesses: Arc::default() }
+    }
+
+    /// A program of a project, built from what it is built from.
+    pub(crate) fn of_project(executable: PathBuf, run: &ProjectRun) -> Self {
+        let clocks = run.clocks.clone();
+        Self { clocks, ..Self::new(executable, run.seconds, run.outputs.clone()) }
     }
 }
 

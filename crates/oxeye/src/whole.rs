@@ -2,8 +2,11 @@
 
 use crate::request::{Checks, Error, FpPolicy, RunCommand};
 use oxeye_measure::{
-    Exit, Invocation, Left, RunOutcome, Tolerance, WholeComparison, WholeOptions, run_whole,
+    Exit, Invocation, Left, RunOutcome, Tolerance, WholeComparison, WholeOptions, left_with_fast_clocks,
+    run_whole,
 };
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs that take longer, in seconds, are not run again for every doubt.
 pub(crate) const LONGEST_TO_REPEAT: f64 = 2.0;
@@ -28,9 +31,34 @@ pub(crate) const OTHER_CONTRACTIONS: [&[&str]; 3] = [
     &["-O3", "-ffp-contract=fast", "-fno-tree-vectorize"],
 ];
 
-/// Runs both in turns, so many times each. Where they print something else, the original is run more often: does it always
-/// print the same? Times that it prints may be steady for a while. Where only numbers differ, `witnesses` are asked for: what
-/// other builds of the original leave. `seconds` is the time of one run.
+/// What the original leaves when its clocks run too fast, for each number of threads in which that was asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FastClocks(Arc<Mutex<BTreeMap<Option<usize>, Option<Left>>>>);
+
+impl FastClocks {
+    fn known(&self, threads: Option<usize>) -> Option<Left> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&threads).cloned().flatten()
+    }
+
+    /// Runs the original for it, if that was not done.
+    fn find_out(&self, before: &Invocation, exit: Exit, options: &WholeOptions) -> Option<Left> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = || left_with_fast_clocks(before, exit, options).ok().flatten();
+        known.entry(options.threads).or_insert_with(found).clone()
+    }
+}
+
+/// What is asked of the original when another program printed something else.
+pub(crate) struct InDoubt<'a> {
+    /// Seconds of one run.
+    pub(crate) seconds: f64,
+    pub(crate) clocks: &'a FastClocks,
+    /// What other builds of the original leave.
+    pub(crate) witnesses: &'a dyn Fn(&WholeOptions) -> Result<Vec<Left>, Error>,
+}
+
+/// Runs both in turns, so many times each. Where they print something else, the original is asked more: does that depend on how
+/// long it takes? Does it always print the same? Where only numbers differ, how far are those of its other builds?
 ///
 /// # Errors
 /// When one of them cannot be started.
@@ -39,25 +67,29 @@ pub(crate) fn compare(
     after: &Invocation,
     n_runs: usize,
     options: &WholeOptions,
-    seconds: f64,
-    witnesses: &dyn Fn(&WholeOptions) -> Result<Vec<Left>, Error>,
+    in_doubt: &InDoubt<'_>,
 ) -> Result<WholeComparison, Error> {
     let mut options = options.clone();
-    let mut whole = run_whole(before, after, n_runs, &options)?;
-    if whole.difference.is_none() || whole.before_timed_out {
+    options.earlier.extend(in_doubt.clocks.known(options.threads));
+    let runs = run_whole(before, after, n_runs, &options)?;
+    let mut whole = runs.compared(&options)?;
+    let is_settled = |whole: &WholeComparison| whole.difference.is_none() || whole.before_timed_out;
+    if is_settled(&whole) {
         return Ok(whole);
     }
-    if seconds <= LONGEST_TO_REPEAT {
+    if in_doubt.clocks.known(options.threads).is_none() {
+        options.earlier.extend(in_doubt.clocks.find_out(before, whole.before_exit, &options));
+        whole = runs.compared(&options)?;
+    }
+    if !is_settled(&whole) && in_doubt.seconds <= LONGEST_TO_REPEAT {
         for _ in 0..RUNS_IN_DOUBT {
             options.earlier.push(options.run(before)?.1);
         }
-        whole = run_whole(before, after, n_runs, &options)?;
+        whole = runs.compared(&options)?;
     }
-    if whole.is_number && options.relative_tolerance.is_some() {
-        options.witnesses.extend(witnesses(&options)?);
-        if !options.witnesses.is_empty() {
-            whole = run_whole(before, after, n_runs, &options)?;
-        }
+    if !is_settled(&whole) && whole.is_number && options.relative_tolerance.is_some() {
+        options.witnesses.extend((in_doubt.witnesses)(&options)?);
+        whole = runs.compared(&options)?;
     }
     Ok(whole)
 }

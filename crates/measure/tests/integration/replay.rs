@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use oxeye_measure::{
-    Argument, CAPTURE_RUNTIME_C, CompileJob, Compiler, ElementType, Init, Invocation, Left, Limits,
+    Argument, CAPTURE_RUNTIME_C, CompileJob, Compiler, ElementType, Exit, Init, Invocation, Left, Limits,
     MeasureError, Rejection, Replay, ReplayOptions, Sample, SyntheticArg, TimingOptions, Tolerance,
-    WholeOptions, WorkDir, capture, run_whole,
+    WholeComparison, WholeOptions, WorkDir, capture, left_with_fast_clocks, run_whole,
 };
 
 struct Bench {
@@ -277,7 +277,7 @@ fn whole_programs_are_compared() {
     let run = |program: &PathBuf| Invocation::new(program);
     let options = WholeOptions { threads: Some(2), ..WholeOptions::default() };
     let before = program("before", r#"printf("sum %.9f\n", 2.0); return 3;"#);
-    let compare = |after: &PathBuf| run_whole(&run(&before), &run(after), 3, &options).expect("runs");
+    let compare = |after: &PathBuf| compared(&run(&before), &run(after), 3, &options);
     let same = compare(&program("same", r#"printf("sum %.9f\n", 2.0000001); return 3;"#));
     assert!(same.equal && same.max_rel_error > 0.0, "{same:?}");
     assert_eq!((same.before_ns.n, same.after_ns.n, same.speedup.n), (3, 3, 3));
@@ -291,11 +291,64 @@ fn whole_programs_are_compared() {
         earlier: vec![Left::printed(b"time 1.6 sum 1\n".to_vec())],
         ..WholeOptions::default()
     };
-    let whole = run_whole(&run(&timed_before), &run(&timed), 1, &earlier).expect("runs");
+    let whole = compared(&run(&timed_before), &run(&timed), 1, &earlier);
     assert!(whole.equal && whole.unstable_numbers == 1, "{whole:?}");
-    assert!(!run_whole(&run(&timed_before), &run(&timed), 1, &options).expect("runs").equal);
+    assert!(!compared(&run(&timed_before), &run(&timed), 1, &options).equal);
     let crash = compare(&program("crash", "abort();"));
     assert!(!crash.equal && crash.difference.expect("named").contains("abort"));
+}
+
+/// Both programs in turns, compared.
+fn compared(before: &Invocation, after: &Invocation, n: usize, options: &WholeOptions) -> WholeComparison {
+    run_whole(before, after, n, options).and_then(|runs| runs.compared(options)).expect("runs")
+}
+
+#[test]
+fn clocks_that_run_fast_tell_times_from_results() {
+    let gcc = Compiler::new("gcc", [""; 0]);
+    let work = WorkDir::new().expect("work folder");
+    // Each clock is read outside of one that is always right: the processor's time that the system tells.
+    let text = r#"#define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static double right(void) {
+    struct timespec t;
+    syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+static double told(int which) {
+    struct timespec t;
+    struct timeval v;
+    struct rusage u;
+    switch (which) {
+    case 0: return clock_gettime(CLOCK_MONOTONIC, &t), t.tv_sec + 1e-9 * t.tv_nsec;
+    case 1: return gettimeofday(&v, 0), v.tv_sec + 1e-6 * v.tv_usec;
+    case 2: return (double)clock() / CLOCKS_PER_SEC;
+    default: return getrusage(RUSAGE_SELF, &u), u.ru_utime.tv_sec + u.ru_stime.tv_sec + 1e-6 * (u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    }
+}
+int main(void) {
+    double begun[4], from, ended;
+    for (int k = 0; k < 4; k++) begun[k] = told(k);
+    from = right();
+    while (right() < from + 0.05) {}
+    ended = right();
+    for (int k = 0; k < 4; k++) printf("%d\n", told(k) - begun[k] > 1.3 * (ended - from));
+    printf("sum 1.5\n");
+    return 3;
+}
+"#;
+    let source = work.write("clocks.c", text).expect("written");
+    let program = gcc.compile(&CompileJob::executable(source, work.join("clocks"))).expect("compiles");
+    let options = WholeOptions::default();
+    let left = |exit| left_with_fast_clocks(&Invocation::new(&program), exit, &options).expect("runs");
+    let printed = left(Exit::Exited(3)).expect("ends as it does").stdout;
+    assert_eq!(String::from_utf8_lossy(&printed), "1\n1\n1\n1\nsum 1.5\n");
+    assert_eq!(left(Exit::Exited(0)), None);
 }
 
 #[test]
@@ -305,9 +358,7 @@ fn files_that_programs_write_are_compared() {
     let shell = |script: &str| Invocation::new("sh").args(["-c", script]).cwd(Some(folder.clone()));
     let files = vec!["out.txt".parse().expect("a file")];
     let options = WholeOptions { files, ..WholeOptions::default() };
-    let compare = |after: &str| {
-        run_whole(&shell("echo sum 1.00000 > out.txt"), &shell(after), 2, &options).expect("runs")
-    };
+    let compare = |after: &str| compared(&shell("echo sum 1.00000 > out.txt"), &shell(after), 2, &options);
     std::fs::write(folder.join("out.txt"), "sum 1.00000\n").expect("written");
     let same = compare("echo sum 1.00001 > out.txt");
     assert!(same.equal && same.max_rel_error > 0.0, "{same:?}");
@@ -325,9 +376,7 @@ fn files_that_programs_write_are_compared() {
     let witness = |script: &str| options.run(&shell(script)).expect("runs").1;
     let witnesses = vec![witness("echo sum 1.00200 > out.txt"), witness("echo sum 0.99900 > out.txt")];
     let options = WholeOptions { witnesses, ..options.clone() };
-    let compare = |after: &str| {
-        run_whole(&shell("echo sum 1.00000 > out.txt"), &shell(after), 1, &options).expect("runs")
-    };
+    let compare = |after: &str| compared(&shell("echo sum 1.00000 > out.txt"), &shell(after), 1, &options);
     let widened = compare("echo sum 0.99500 > out.txt");
     assert!(widened.equal && widened.widened_numbers == 1, "{widened:?}");
     assert!(!compare("echo sum 0.90000 > out.txt").equal);

@@ -5,6 +5,7 @@ use super::compiler::Compiler;
 use super::found_values::FoundValues;
 use super::recipe_file::NestRecipe;
 use super::run_command::RunCommand;
+use crate::whole::FastClocks;
 use indexmap::IndexMap;
 use oxeye_database::OnDamage;
 use oxeye_host::HostProfile;
@@ -154,6 +155,7 @@ pub(crate) struct ProjectRun {
     pub(crate) seconds: f64,
     /// What each run printed.
     pub(crate) outputs: Vec<Vec<u8>>,
+    pub(crate) clocks: FastClocks,
     /// Its sampled call stacks, over all runs.
     pub(crate) stacks: Vec<Vec<SourceLine>>,
 }

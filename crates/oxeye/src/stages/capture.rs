@@ -200,7 +200,10 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
     // An observed program is another build, which may round differently: what it prints tells of the original only if nothing
     // else does.
     let outputs = if sampled.outputs.is_empty() { vec![run.outcome.stdout] } else { sampled.outputs };
-    let program = ProgramRun::new(executable, seconds, outputs);
+    let program = match &session.options.project {
+        Some(project) => ProgramRun::of_project(executable, &project.run),
+        None => ProgramRun::new(executable, seconds, outputs),
+    };
     let coverage = stacks.as_ref().map(|stacks| coverage(stacks, &unit, &nests));
     Ok(Workpiece { unit, program: Some(program), coverage, stacks, nests })
 }

@@ -83,8 +83,7 @@ fn tried(session: &Session<'_>) -> Result<Result<Awake, Option<String>>, Error> 
 fn first_run(session: &Session<'_>, executable: PathBuf) -> Result<Option<ProgramRun>, Error> {
     let options = session.options;
     if let Some(project) = &options.project {
-        let (seconds, outputs) = (project.run.seconds, project.run.outputs.clone());
-        return Ok(Some(ProgramRun::new(executable, seconds, outputs)));
+        return Ok(Some(ProgramRun::of_project(executable, &project.run)));
     }
     let how = WholeOptions {
         limits: Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() },

@@ -10,7 +10,7 @@ use crate::request::{
 };
 use crate::schedule::{Proved, Trial, Verdict};
 use crate::session::Session;
-use crate::whole::{LONGEST_TO_REPEAT, OTHER_BUILDS, OTHER_CONTRACTIONS, compare, rules};
+use crate::whole::{InDoubt, LONGEST_TO_REPEAT, OTHER_BUILDS, OTHER_CONTRACTIONS, compare, rules};
 use crate::workshop::{ProgramJob, complaint};
 use crate::written::{ChangedFile, by_itself, changed_files, changed_names, tuned_text};
 use oxeye_frontend::encoded;
@@ -633,8 +633,8 @@ pub(super) fn run_in_threads(
         // Compilers may still round a product and a sum together, or not.
         _ => witnesses(session, program, options, &OTHER_CONTRACTIONS),
     };
-    let whole =
-        session.in_program(|| compare(&before, &after, n_runs, &options, program.seconds, &witnesses));
+    let in_doubt = InDoubt { seconds: program.seconds, clocks: &program.clocks, witnesses: &witnesses };
+    let whole = session.in_program(|| compare(&before, &after, n_runs, &options, &in_doubt));
     session.check_cancelled()?;
     whole
 }

@@ -15,7 +15,7 @@ use crate::nest::{ORIGINAL, ProgramRun};
 use crate::request::{Error, Options, Phase, Progress, RecipeFile};
 use crate::session::Session;
 use crate::stages::{kept_recipes, read, read_options, run_both};
-use crate::whole::{compare, failure, rules};
+use crate::whole::{FastClocks, InDoubt, compare, failure, rules};
 use crate::workshop::{complaint, passing_for};
 use accesses::{Checked, is_alike};
 use oxeye_frontend::{Unit, encoded, read_c};
@@ -223,10 +223,11 @@ impl Subject<'_> {
         };
         let run = |n: u32| options.run.of(&program).env("OMP_NUM_THREADS", n.to_string());
         let none = |_: &WholeOptions| Ok(Vec::new());
-        let seconds = self.original.seconds;
-        let whole = self.session.in_program(|| {
-            compare(&run(1), &run(self.session.threads), THREAD_RUNS, &rules, seconds, &none)
-        })?;
+        let clocks = FastClocks::default();
+        let in_doubt = InDoubt { seconds: self.original.seconds, clocks: &clocks, witnesses: &none };
+        let whole = self
+            .session
+            .in_program(|| compare(&run(1), &run(self.session.threads), THREAD_RUNS, &rules, &in_doubt))?;
         self.session.check_cancelled()?;
         let found = whole.difference.map(|message| difference("the program", message));
         Ok(vec![output, threads.found(1e-9 * whole.after_ns.median, found.into_iter().collect())])

@@ -6,7 +6,7 @@ use super::subject::{Hot, Subject, check};
 use crate::budget::WallTime;
 use crate::request::{Checks, Error, Event, FpPolicy, Phase, Progress, ProjectRun};
 use crate::stages::ProgramReport;
-use crate::whole::{printed_tolerance, rules};
+use crate::whole::{InDoubt, printed_tolerance, rules};
 use oxeye_measure::{Left, Limits, WholeComparison, WholeOptions};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -174,7 +174,8 @@ pub(super) fn compare(
         }
     }
     let original = original.of(before.get(subject.parts[0].file.as_path()).unwrap_or(&Path::new("")));
-    crate::whole::compare(&original, &after, n_runs, &whole, run.seconds, how.witnesses)
+    let in_doubt = InDoubt { seconds: run.seconds, clocks: &run.clocks, witnesses: how.witnesses };
+    crate::whole::compare(&original, &after, n_runs, &whole, &in_doubt)
 }
 
 /// Whether operations of a changed file may be reordered.

@@ -2,7 +2,7 @@
 
 use super::options::{BuildSource, TuneOptions};
 use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn, Started};
-use crate::whole::failure;
+use crate::whole::{FastClocks, failure};
 use crate::workshop::passing_for;
 use oxeye_frontend::{MovedFile, encoded, includes, redirected};
 use oxeye_measure::{
@@ -304,6 +304,7 @@ impl Subject {
             run: Arc::new(ProjectRun {
                 seconds: seconds.iter().copied().fold(f64::INFINITY, f64::min),
                 outputs,
+                clocks: FastClocks::default(),
                 stacks,
             }),
             files,

@@ -22,8 +22,6 @@ use std::time::Instant;
 const LEAST_FILES: usize = 2;
 /// Runs of the program that finding out takes.
 const RUNS: f64 = 6.0;
-/// Those that it takes to look longer.
-const LONGER: f64 = 4.0;
 /// Threads have to pay by this; from the other figure on, it takes more runs to tell.
 const LEAST_GAIN: f64 = 1.05;
 const DOUBTFUL: f64 = 0.9;
@@ -65,8 +63,7 @@ pub(super) fn wake(
         return Ok((Woken::default(), None));
     }
     let Ok(objects) = subject.replace(objects, &flags, "woken") else { return Ok((Woken::default(), None)) };
-    let has_time = || time.allows(begin.elapsed(), LONGER * time.run_seconds);
-    let compared = compared(subject, (&before, hot), options, (is_reordered, &has_time), progress);
+    let compared = compared(subject, (&before, hot), options, is_reordered, progress);
     let n_files = woken.len();
     let begin = format!(
         "{n_files} files have OpenMP directives that their build leaves off; with {OPENMP_FLAG} the program"
@@ -120,7 +117,7 @@ fn compared(
     subject: &Subject,
     (before, hot): (&[PathBuf], &Hot),
     options: &TuneOptions,
-    (is_reordered, has_time): (bool, &dyn Fn() -> bool),
+    is_reordered: bool,
     progress: &dyn Progress,
 ) -> Result<WholeComparison, Error> {
     let times = |threads: u32, n_runs: usize| {
@@ -135,12 +132,7 @@ fn compared(
         check(progress)?;
         whole
     };
-    let run = |threads: u32| match times(threads, 1) {
-        // Times that the program prints may be the same twice.
-        Ok(whole) if whole.difference.is_some() && whole.is_number && has_time() => times(threads, 2),
-        whole => whole,
-    };
-    let mut several = run(options.threads)?;
+    let mut several = times(options.threads, 1)?;
     if several.difference.is_none() && (DOUBTFUL..LEAST_GAIN).contains(&several.speedup.median) {
         // Noise, or no gain? Once more, and longer.
         several = times(options.threads, 2)?;
@@ -149,7 +141,7 @@ fn compared(
         return Ok(several);
     }
     for threads in [odd(options.threads), 1] {
-        let whole = run(threads)?;
+        let whole = times(threads, 1)?;
         if whole.difference.is_some() {
             return Ok(whole);
         }
