@@ -161,7 +161,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         let scans = scans(site, reached.is_some());
         sizes.push(scans.clone());
         let (rows, looks) = cx.look_at_rows(site);
-        let mut calls = format!("{is_reached}{scans}{rows}oxeye_capture_begin({id});");
+        let mut calls = format!("if (oxeye_capture_begin({id})) {{ {is_reached}{scans}{rows}");
         // Reads only through pointers that the nest follows.
         let guarded = |text: &str| match &reached {
             Some(_) => format!("(oxeye_reached ? {text} : 0)"),
@@ -213,6 +213,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             }
             sizes.push(bytes);
         }
+        calls += " }";
         if !results.is_empty() && reached.is_some() {
             results = format!("{{ {is_reached}{results}}} ");
         }

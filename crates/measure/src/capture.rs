@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::MeasureError;
 use crate::process::{Invocation, Limits, RunOutcome, run_program};
@@ -15,7 +15,7 @@ use crate::sample::Sample;
 /// defined):
 ///
 /// ```c
-/// oxeye_capture_begin(site);
+/// oxeye_capture_begin(site);                 /* 0 if this invocation is not looked at: then only `end` is called */
 /// oxeye_capture_work(site, (double)n * n);   /* how much there is to do; may be left out */
 /// oxeye_capture_arg(site, 0, A, bytes);      /* per argument; -1 bytes when the size is unknown */
 /// oxeye_capture_arg(site, 1, &n, sizeof n);
@@ -29,12 +29,13 @@ use crate::sample::Sample;
 /// The clock of an invocation starts when the last of `begin` and `arg` returns and stops when `end` is called. Kept
 /// are the inputs of the first invocation, of the one with most bytes (when over a quarter more than the others), of up to
 /// two later ones with other scalars (arguments of at most 16 bytes), which are looked for when the number of the invocation
-/// is a power of two, and of one in each of up to four further [`SizeClass`]es, those that take the most time. From 2^20 invocations on, one in 64 is timed and stands for the others. What the
+/// is a power of two, and of one in each of up to four further [`SizeClass`]es, those that take the most time. From 2^20 invocations on, or 2^12 that are short, one in 61 is timed and stands for the others. What the
 /// pointers point to must not change from the first `arg` to the last. Of a kept invocation that takes 0.4 s or more,
 /// the results in its arguments are kept as well.
 ///
 /// `OXEYE_CAPTURE_DIR` names the folder for the samples; unset, nothing is recorded. `OXEYE_CAPTURE_LIMIT` bounds their
-/// total bytes (default 4 GiB).
+/// total bytes (default 4 GiB). Where several sources of a program have this text, each is compiled with its own
+/// `OXEYE_CAPTURE_PART`, a literal `"/name"`, and has its samples there ([`capture_parts`]).
 pub const CAPTURE_RUNTIME_C: &str = include_str!("c/capture.c");
 
 /// What was captured of one nest.
@@ -91,15 +92,49 @@ pub struct CaptureRun {
 /// When the program cannot be started or its samples make no sense.
 pub fn capture(invocation: &Invocation, limits: &Limits, dir: &Path) -> Result<CaptureRun, MeasureError> {
     let invocation = invocation.clone().env("OXEYE_CAPTURE_DIR", OsString::from(dir));
+    CaptureRun::of(run_program(&invocation, limits)?, dir)
+}
+
+/// Bytes of samples that are kept of a run.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// Runs a program of which several sources are instrumented, with their samples in folders below `dir`, which are made: one for
+/// each of these names.
+///
+/// # Errors
+/// As [`capture`], and when a folder cannot be made.
+pub fn capture_parts(
+    invocation: &Invocation,
+    limits: &Limits,
+    dir: &Path,
+    names: &[String],
+) -> Result<Vec<CaptureRun>, MeasureError> {
+    let folders: Vec<PathBuf> = names.iter().map(|name| dir.join(name)).collect();
+    for folder in &folders {
+        let error = |source| MeasureError::Io { action: "make", path: folder.clone(), source };
+        fs::create_dir_all(folder).map_err(error)?;
+    }
+    let limit = MOST_BYTES / names.len().max(1) as u64;
+    let invocation = invocation
+        .clone()
+        .env("OXEYE_CAPTURE_DIR", OsString::from(dir))
+        .env("OXEYE_CAPTURE_LIMIT", limit.to_string());
     let outcome = run_program(&invocation, limits)?;
-    let summary = dir.join("summary.txt");
-    let text = match fs::read_to_string(&summary) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(source) => return Err(MeasureError::Io { action: "read", path: summary, source }),
-    };
-    let Summary { complete, overhead_seconds, captures } = parse(&text, dir, &summary)?;
-    Ok(CaptureRun { outcome, complete, overhead_seconds, captures })
+    folders.iter().map(|folder| CaptureRun::of(outcome.clone(), folder)).collect()
+}
+
+impl CaptureRun {
+    /// Reads what a run left in a folder.
+    fn of(outcome: RunOutcome, dir: &Path) -> Result<CaptureRun, MeasureError> {
+        let summary = dir.join("summary.txt");
+        let text = match fs::read_to_string(&summary) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(source) => return Err(MeasureError::Io { action: "read", path: summary, source }),
+        };
+        let Summary { complete, overhead_seconds, captures } = parse(&text, dir, &summary)?;
+        Ok(CaptureRun { outcome, complete, overhead_seconds, captures })
+    }
 }
 
 struct Summary {

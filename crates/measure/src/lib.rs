@@ -65,7 +65,7 @@ mod workdir;
 mod written;
 
 pub use argument::{Argument, ArgumentKind, ElementType, Fields};
-pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, SizeClass, capture};
+pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, SizeClass, capture, capture_parts};
 pub use clock::left_with_fast_clocks;
 pub use compare::{Comparison, Doubt, Tolerance, verify, verify_within};
 pub use compiler::{CompileJob, Compiler, CompilerFamily, OutputKind, compile_all, in_parallel};

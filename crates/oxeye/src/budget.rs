@@ -59,6 +59,11 @@ impl WallTime {
         seconds(run_seconds) > self.budget / Self::VERDICT_PART
     }
 
+    /// Whether a verdict takes more than its part of the budget.
+    pub(crate) fn is_long(&self) -> bool {
+        self.is_short_for(2.0 * Self::VERDICT_RUNS as f64 * self.run_seconds)
+    }
+
     /// Whether there is time for something that takes so many seconds and need not be done: it is over before the budget, or next to
     /// nothing beside it.
     pub(crate) fn allows(&self, elapsed: Duration, run_seconds: f64) -> bool {

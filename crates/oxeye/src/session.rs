@@ -261,6 +261,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Whether the program of a project takes too long to be run for each of its files: it is compared when all of them are done.
+    pub(crate) fn is_judged_later(&self) -> bool {
+        self.options.project.is_some() && self.awake.is_none() && self.wall_time().is_long()
+    }
+
     /// When the budget began to count; now, if it does not yet.
     fn budget_start(&self) -> Instant {
         let begin = self.time.begin_ns.load(Ordering::Relaxed);
@@ -289,7 +294,9 @@ impl<'a> Session<'a> {
 
     /// When trying ends.
     pub(crate) fn end_of_trials(&self) -> Instant {
-        self.budget_start() + self.wall_time().end_of_trials(self.budget_used())
+        let time = self.wall_time();
+        let run_seconds = if self.is_judged_later() { 0.0 } else { time.run_seconds };
+        self.budget_start() + WallTime { run_seconds, ..time }.end_of_trials(self.budget_used())
     }
 
     /// Runs the user's program by `run`, and keeps account of the time.

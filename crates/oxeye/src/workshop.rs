@@ -167,12 +167,20 @@ impl Workshop {
         Ok(self.original.get_or_init(|| built).clone())
     }
 
-    fn build_now(&self, job: &ProgramJob) -> Result<PathBuf, MeasureError> {
-        let Some(project) = &self.project else { return self.compiler.compile(&job.compile) };
-        let (source, output) = (&job.compile.sources[0], &job.compile.output);
+    /// Compiles the variant of a file of a project.
+    ///
+    /// # Errors
+    /// If it does not compile.
+    pub(crate) fn compile(project: &ProjectFile, job: &ProgramJob) -> Result<PathBuf, MeasureError> {
         let (args, memory) = (&job.compile.args, job.compile.memory_bytes);
         let name = format!("unit{}-{}", project.unit, job.name);
-        let object = project.build.compile(project.unit, source, &name, args, memory)?;
+        project.build.compile(project.unit, &job.compile.sources[0], &name, args, memory)
+    }
+
+    fn build_now(&self, job: &ProgramJob) -> Result<PathBuf, MeasureError> {
+        let Some(project) = &self.project else { return self.compiler.compile(&job.compile) };
+        let output = &job.compile.output;
+        let object = Self::compile(project, job)?;
         let openmp = self.openmp_flag().filter(|_| job.openmp);
         let more: Vec<String> = project.link_flags.iter().cloned().chain(openmp).collect();
         project.build.link(&project.product, &BTreeMap::from([(project.unit, object)]), &more, output)

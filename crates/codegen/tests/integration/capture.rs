@@ -125,7 +125,7 @@ fn programs() -> (Program, Program, Span, Span) {
 
 const RUNTIME: &str = r#"
 int printf(const char *, ...);
-static void oxeye_capture_begin(int site) { printf("begin %d\n", site); }
+static int oxeye_capture_begin(int site) { printf("begin %d\n", site); return 1; }
 static void oxeye_capture_work(int site, double work) { printf("work %d %g\n", site, work); }
 static void oxeye_capture_arg(int site, int k, const void *p, long long bytes)
 {

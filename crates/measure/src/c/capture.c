@@ -2,7 +2,7 @@
  * Oxeye capture runtime. It is put in front of an instrumented copy of a C program and needs no headers, so that the
  * program's own feature-test macros and includes keep their meaning. Every name begins with oxeye_capture_.
  *
- *   oxeye_capture_begin(site);
+ *   oxeye_capture_begin(site);                       whether this invocation is looked at: if not, args may be left out
  *   oxeye_capture_work(site, (double)n * n);         how much there is to do: calls are told apart by it; may be left out
  *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, look what it points into;
  *                                                  -2: not to be kept
@@ -19,6 +19,10 @@
 #ifndef OXEYE_CAPTURE_SITES
 #define OXEYE_CAPTURE_SITES 1024
 #endif
+/* Where in the folder for samples those of this source are, if several sources of a program have this runtime: "/name". */
+#ifndef OXEYE_CAPTURE_PART
+#define OXEYE_CAPTURE_PART ""
+#endif
 #define OXEYE_CAPTURE_ARGS 256
 /* The first, the largest, two at powers of two in turn, and some for the classes that take most time. */
 #define OXEYE_CAPTURE_SLOTS 8
@@ -26,9 +30,13 @@
 /* Invocations of a class have between 2^k and 2^(k+1) to do. */
 #define OXEYE_CAPTURE_CLASSES 64
 #define OXEYE_CAPTURE_HEADER 16384
-/* From so many invocations on, only one in OXEYE_CAPTURE_STRIDE is looked at, and its time counts so often. */
+/* From so many invocations on, or fewer that take less than OXEYE_CAPTURE_SHORT nanoseconds each, one in OXEYE_CAPTURE_STRIDE is
+ * looked at, and its time counts so often; a prime, as programs do things in turns. Those at powers of two are looked at as well,
+ * and count for nothing. */
 #define OXEYE_CAPTURE_OFTEN (1L << 20)
-#define OXEYE_CAPTURE_STRIDE 64
+#define OXEYE_CAPTURE_SOME (1L << 12)
+#define OXEYE_CAPTURE_SHORT 2000L
+#define OXEYE_CAPTURE_STRIDE 61
 /* Of an invocation that takes so many nanoseconds, the results are kept too: it is not to be run again for them. */
 #define OXEYE_CAPTURE_LONG 400000000L
 /* So much of the stack is kept at most behind a pointer into it. */
@@ -139,6 +147,7 @@ typedef struct {
     int size_class; /* of the present invocation */
     double work;    /* of the present invocation */
     double all_work;
+    long weight; /* for how many invocations the present one stands */
     oxeye_capture_class classes[OXEYE_CAPTURE_CLASSES];
     oxeye_capture_slot_arg args[OXEYE_CAPTURE_ARGS];
 } oxeye_capture_site;
@@ -150,8 +159,10 @@ static int oxeye_capture_state; /* 0 not looked, 1 on, 2 off */
 static int oxeye_capture_pid;
 static long oxeye_capture_limit = 4L << 30;
 static long oxeye_capture_kept;
-static long oxeye_capture_overhead; /* nanoseconds spent writing samples */
-static __thread long oxeye_capture_own_overhead; /* of those, by this thread */
+/* Nanoseconds spent writing samples, and of those by this thread; the sources of a program have them in common. */
+#define OXEYE_CAPTURE_COMMON __attribute__((weak, visibility("default")))
+OXEYE_CAPTURE_COMMON long oxeye_capture_overhead;
+OXEYE_CAPTURE_COMMON __thread long oxeye_capture_own_overhead;
 static int oxeye_capture_lock;
 
 static long oxeye_capture_now(void)
@@ -187,12 +198,9 @@ static int oxeye_capture_on(void)
                     oxeye_capture_limit = oxeye_capture_limit * 10 + (*limit - '0');
             }
             if (dir && *dir) {
-                while (dir[n] && n < (int)sizeof oxeye_capture_dir - 1) {
-                    oxeye_capture_dir[n] = dir[n];
-                    ++n;
-                }
-                oxeye_capture_dir[n] = 0;
-                on = dir[n] == 0;
+                n = oxeye_capture_libc_snprintf(oxeye_capture_dir, sizeof oxeye_capture_dir, "%s%s", dir,
+                                                OXEYE_CAPTURE_PART);
+                on = n < (int)sizeof oxeye_capture_dir;
             }
             __atomic_store_n(&oxeye_capture_state, on ? 1 : 2, __ATOMIC_RELEASE);
         }
@@ -837,18 +845,18 @@ static long oxeye_capture_overhead_so_far(void)
     return __atomic_load_n(&oxeye_capture_overhead, __ATOMIC_RELAXED);
 }
 
-OXEYE_CAPTURE_UNUSED static void oxeye_capture_begin(int k)
+OXEYE_CAPTURE_UNUSED static int oxeye_capture_begin(int k)
 {
     oxeye_capture_site *site;
     void *nobody = 0, *me = &oxeye_capture_thread;
     int i;
     if (k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on())
-        return;
+        return 0;
     site = &oxeye_capture_sites[k];
     if (!__atomic_compare_exchange_n(&site->owner, &nobody, me, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         if (nobody != me) {
             __atomic_fetch_add(&site->concurrent, 1, __ATOMIC_RELAXED);
-            return;
+            return 0;
         }
         /* The earlier invocation was left without end, or this one is nested in it. */
         ++site->abandoned;
@@ -864,9 +872,14 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_begin(int k)
     if (!oxeye_capture_pid)
         oxeye_capture_pid = oxeye_capture_libc_getpid();
     site->current = site->invocations++;
-    if (site->current >= OXEYE_CAPTURE_OFTEN && site->current % OXEYE_CAPTURE_STRIDE) {
-        __atomic_store_n(&site->owner, (void *)0, __ATOMIC_RELEASE);
-        return;
+    site->weight = 1;
+    if (site->current >= OXEYE_CAPTURE_OFTEN ||
+        (site->current >= OXEYE_CAPTURE_SOME && site->nanoseconds < OXEYE_CAPTURE_SHORT * site->current)) {
+        site->weight = site->current % OXEYE_CAPTURE_STRIDE ? 0 : OXEYE_CAPTURE_STRIDE;
+        if (!site->weight && (site->current & (site->current - 1))) {
+            __atomic_store_n(&site->owner, (void *)0, __ATOMIC_RELEASE);
+            return 0;
+        }
     }
     site->n_args = 0;
     site->seen_args = 0;
@@ -883,6 +896,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_begin(int k)
     }
     site->overhead = oxeye_capture_overhead_so_far();
     site->start = oxeye_capture_now();
+    return 1;
 }
 
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_work(int k, double work)
@@ -1066,7 +1080,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_result(int k, int index, const vo
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
 {
     oxeye_capture_site *site;
-    long elapsed, end, weight;
+    long elapsed, end;
     int i;
     if (k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on())
         return;
@@ -1077,11 +1091,10 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
     elapsed = end - site->start - (oxeye_capture_overhead_so_far() - site->overhead);
     if (elapsed < 0)
         elapsed = 0;
-    weight = site->current < OXEYE_CAPTURE_OFTEN ? 1 : OXEYE_CAPTURE_STRIDE;
-    site->nanoseconds += elapsed * weight;
-    site->all_work += site->work * (double)weight;
-    site->classes[site->size_class].invocations += weight;
-    site->classes[site->size_class].nanoseconds += elapsed * weight;
+    site->nanoseconds += elapsed * site->weight;
+    site->all_work += site->work * (double)site->weight;
+    site->classes[site->size_class].invocations += site->weight;
+    site->classes[site->size_class].nanoseconds += elapsed * site->weight;
     if (site->current == 0)
         site->known_args = site->n_args;
     for (i = 0; i < OXEYE_CAPTURE_SLOTS; ++i)

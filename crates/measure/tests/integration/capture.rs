@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use oxeye_measure::{
     CAPTURE_RUNTIME_C, CaptureRun, CompileJob, Compiler, ElementType, Exit, Invocation, Limits, Outputs,
-    SizeSource, WorkDir, capture,
+    SizeSource, WorkDir, capture, capture_parts,
 };
 
 fn build(work: &WorkDir, compiler: &Compiler, body: &str) -> PathBuf {
@@ -63,6 +63,58 @@ int main(void)
     exit(0);
 }
 "#;
+
+/// A source of a program that is observed in parts: a function that scales an array, and calls of other sources before that.
+fn part(name: &str, first: &str) -> String {
+    format!(
+        r#"{CAPTURE_RUNTIME_C}
+void helper(int n, double *x);
+void {name}(int n, double *x)
+{{
+    oxeye_capture_begin(0);
+    oxeye_capture_arg(0, 0, &n, sizeof n);
+    oxeye_capture_arg(0, 1, x, n * (long long)sizeof *x);
+    {first}
+    for (int i = 0; i < n; i++)
+        x[i] = 2 * x[i];
+    oxeye_capture_end(0);
+}}
+"#
+    )
+}
+
+#[test]
+fn sources_of_one_program_have_samples_of_their_own() {
+    let work = WorkDir::new().expect("work folder");
+    let gcc = Compiler::new("gcc", ["-O2", "-fvisibility=hidden"]);
+    let sources = [
+        ("outer", part("outer", "helper(n / 2, x);")),
+        ("helper", part("helper", "")),
+        (
+            "main",
+            "void outer(int, double *); double a[64]; int main(void) { a[3] = 1; outer(64, a); return a[3] != 4; }".into(),
+        ),
+    ];
+    let objects = sources.map(|(name, text)| {
+        let source = work.write(format!("{name}.c"), text).expect("written");
+        let define = format!("-DOXEYE_CAPTURE_PART=\"/{name}\"");
+        let job = CompileJob::object(source, work.join(format!("{name}.o"))).args([define]);
+        gcc.compile(&job).expect("compiles")
+    });
+    let job = CompileJob { sources: objects.to_vec(), ..CompileJob::executable("", work.join("program")) };
+    let program = gcc.compile(&job).expect("links");
+    let dir = work.subdir("captured").expect("made");
+    let names = ["outer".to_owned(), "helper".to_owned()];
+    let runs = capture_parts(&Invocation::new(program), &Limits::default(), &dir, &names).expect("captured");
+    assert_eq!(runs.len(), 2);
+    for (run, bytes) in runs.iter().zip([64 * 8, 32 * 8]) {
+        assert!(run.complete && run.outcome.exit.success(), "{run:?}");
+        let [capture] = &run.captures[..] else { panic!("{run:?}") };
+        assert_eq!((capture.site, capture.invocations), (0, 1));
+        let [sample] = &capture.samples[..] else { panic!("{capture:?}") };
+        assert_eq!(sample.args[1].bytes, bytes);
+    }
+}
 
 #[test]
 fn two_sites_several_invocations() {

@@ -9,7 +9,7 @@ use crate::whole::FastClocks;
 use indexmap::IndexMap;
 use oxeye_database::OnDamage;
 use oxeye_host::HostProfile;
-use oxeye_measure::SourceLine;
+use oxeye_measure::{CaptureRun, SourceLine};
 use oxeye_project::{Build, Product, UnitIdx};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -146,6 +146,16 @@ pub struct ProjectFile {
     pub(crate) owned: PathBuf,
     /// Those of them that were changed for another file.
     pub(crate) closed: BTreeSet<PathBuf>,
+    /// What was seen of its nests when those of all files were observed.
+    pub(crate) observed: Option<Arc<Observed>>,
+}
+
+/// What was seen of the nests of one file in a run that observed those of several.
+#[derive(Debug)]
+pub(crate) struct Observed {
+    /// The file as it ran. Whoever reads the file in another way has other nests.
+    pub(crate) text: String,
+    pub(crate) run: CaptureRun,
 }
 
 /// A program of a project as it is: how long it takes, what it prints, and where its time goes.

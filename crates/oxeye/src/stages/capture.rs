@@ -5,10 +5,10 @@ use super::synthetic_inputs;
 use crate::coverage::Stacks;
 use crate::mix::arrange;
 use crate::nest::{ORIGINAL, Place, ProgramRun, Standing, TunedNest, Workpiece};
-use crate::request::{Error, Phase};
+use crate::request::{Error, Observed, Phase};
 use crate::session::Session;
 use crate::whole::failure;
-use crate::workshop::{ProgramJob, complaint};
+use crate::workshop::{ProgramJob, Workshop, complaint};
 use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::{Function, Unit};
 use oxeye_ir::Nest;
@@ -17,6 +17,7 @@ use oxeye_measure::{
     WatchedFiles, capture as observe, run_program,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Nests that take less of the program's time than this are not tuned, unless the others become so much faster that they
@@ -130,12 +131,16 @@ fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Resu
     Ok(Workpiece { unit, program: None, coverage: None, stacks: None, nests })
 }
 
-fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
+fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
     session.enter(Phase::Building)?;
     let original = session.workshop.write_variant(ORIGINAL, &unit.source)?;
     let plain = session.workshop.original_job(&original);
     let all: Vec<usize> = (0..nests.len()).collect();
-    let jobs = [plain, instrumented(session, &unit, &nests, &all)?];
+    let observed = observed(session, &unit, &nests, &all);
+    let mut jobs = vec![plain];
+    if observed.is_none() {
+        jobs.push(instrumented(session, &unit, &nests, &all)?);
+    }
     let mut built = session.workshop.build_all(&jobs, session.host.cores as usize).into_iter();
     let (plain, instrumented) = (built.next(), built.next());
     session.check_cancelled()?;
@@ -147,6 +152,13 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
         Some(Err(error)) => return Err(build_error(session, error)),
         None => return Err(Error::Input("nothing was built".into())),
     };
+    if let (Some(observed), Some(project)) = (observed, &session.options.project) {
+        session.begin_budget();
+        session.note_run(project.run.seconds, Duration::ZERO);
+        let program = ProgramRun::of_project(executable, &project.run);
+        let stacks = Stacks::of(&session.options.file, &unit.included, &project.run.stacks);
+        return Ok(workpiece(unit, nests, program, &observed.run, stacks));
+    }
     let instrumented = match instrumented {
         Some(Ok(path)) => Some(path),
         _ => without_unbuildable(session, &unit, &mut nests, &all)?,
@@ -193,19 +205,57 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
     let observed = run.outcome.elapsed_ns as f64 * 1e-9;
     let seconds = sampled.seconds.unwrap_or((observed - run.overhead_seconds).max(0.1 * observed));
     session.note_run(seconds, sampling);
-    let stacks = sampled.stacks;
-    for idx in all {
-        take_over(&mut unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
-    }
     // An observed program is another build, which may round differently: what it prints tells of the original only if nothing
     // else does.
-    let outputs = if sampled.outputs.is_empty() { vec![run.outcome.stdout] } else { sampled.outputs };
+    let outputs = if sampled.outputs.is_empty() { vec![run.outcome.stdout.clone()] } else { sampled.outputs };
     let program = match &session.options.project {
         Some(project) => ProgramRun::of_project(executable, &project.run),
         None => ProgramRun::new(executable, seconds, outputs),
     };
+    Ok(workpiece(unit, nests, program, &run, sampled.stacks))
+}
+
+/// A file with what was seen of all its nests in a run.
+fn workpiece(
+    mut unit: Unit,
+    mut nests: Vec<TunedNest>,
+    program: ProgramRun,
+    run: &CaptureRun,
+    stacks: Option<Stacks>,
+) -> Workpiece {
+    for (idx, nest) in nests.iter_mut().enumerate() {
+        take_over(&mut unit, nest, idx, run, program.seconds, stacks.as_ref());
+    }
     let coverage = stacks.as_ref().map(|stacks| coverage(stacks, &unit, &nests));
-    Ok(Workpiece { unit, program: Some(program), coverage, stacks, nests })
+    Workpiece { unit, program: Some(program), coverage, stacks, nests }
+}
+
+/// What was seen of the nests when those of all files of a project were observed, if that was of these nests.
+fn observed(
+    session: &Session<'_>,
+    unit: &Unit,
+    nests: &[TunedNest],
+    which: &[usize],
+) -> Option<Arc<Observed>> {
+    let observed = session.options.project.as_ref()?.observed.clone()?;
+    (observed.text == instrumented_text(unit, nests, which)).then_some(observed)
+}
+
+/// The text and the object of a file of a project all of whose nests are observed, their samples in a folder of this name; `None` if
+/// it has none, or does not compile.
+pub(crate) fn observed_object(session: &Session<'_>, unit: &Unit, part: &str) -> Option<(String, PathBuf)> {
+    let project = session.options.project.as_ref()?;
+    let nests = nests_of(unit, session.threads);
+    let all: Vec<usize> = (0..nests.len()).collect();
+    all.first()?;
+    let job = instrumented(session, unit, &nests, &all).ok()?;
+    let job = job.args([format!("-DOXEYE_CAPTURE_PART=\"/{part}\"")]);
+    Some((instrumented_text(unit, &nests, &all), Workshop::compile(project, &job).ok()?))
+}
+
+fn instrumented_text(unit: &Unit, nests: &[TunedNest], which: &[usize]) -> String {
+    let sites: Vec<Site<'_>> = which.iter().map(|idx| nests[*idx].place.site(unit, *idx as u32)).collect();
+    instrument(&unit.source, &sites, CAPTURE_RUNTIME_C)
 }
 
 /// Until when nests that the file hides are looked for; `None` if there is no program, or not the time to run it once more.
@@ -345,14 +395,13 @@ fn instrumented(
     nests: &[TunedNest],
     which: &[usize],
 ) -> Result<ProgramJob, Error> {
-    let sites: Vec<Site<'_>> = which.iter().map(|idx| nests[*idx].place.site(unit, *idx as u32)).collect();
     // Each set has a name of its own: all that are observed together, or one of them.
     let name = match which {
         [one] if nests.len() > 1 => format!("capture{one}"),
         [first, .., last] => format!("capture{first}-{last}"),
         _ => "capture".to_owned(),
     };
-    let text = instrument(&unit.source, &sites, CAPTURE_RUNTIME_C);
+    let text = instrumented_text(unit, nests, which);
     let source = session.workshop.write_variant(&format!("{name}.c"), &text)?;
     let most = format!("-DOXEYE_CAPTURE_SITES={}", nests.len().max(1));
     let job = session.workshop.program_job(&source, &name, false).args(["-w", &most]);

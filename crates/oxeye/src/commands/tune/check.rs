@@ -252,7 +252,15 @@ impl Run<'_> {
         };
         let link_flags = BTreeSet::new();
         let owned = copy.parent().unwrap_or(Path::new("/"));
-        let spot = Spot { part, unit, path: &copy, link_flags: &link_flags, owned, closed: BTreeSet::new() };
+        let spot = Spot {
+            part,
+            unit,
+            path: &copy,
+            link_flags: &link_flags,
+            owned,
+            closed: BTreeSet::new(),
+            observed: None,
+        };
         let options = file_options(subject, &spot, &self.hot, self.machine.clone(), &project, project.budget);
         let session = Session::for_reading(&options, self.progress)?;
         let here = session.host_profile.clone();

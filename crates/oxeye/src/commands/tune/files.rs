@@ -1,5 +1,6 @@
 //! The files of a project, tuned one after the other, each in the program that those before it made.
 
+use super::observe::observe;
 use super::options::TuneOptions;
 use super::report::{FileReport, NOT_LOOKED_AT};
 use super::subject::{Hot, Subject, check};
@@ -8,7 +9,9 @@ use crate::budget::{WallTime, share_of};
 use crate::commands::changes::relative;
 use crate::commands::optimize::tuned;
 use crate::nest::Workpiece;
-use crate::request::{Compiler, Error, Event, FileRecipes, Options, OtherFiles, Progress, ProjectFile};
+use crate::request::{
+    Compiler, Error, Event, FileRecipes, Observed, Options, OtherFiles, Progress, ProjectFile,
+};
 use crate::session::Session;
 use crate::stages::{Report, read_options, report, wake_directives};
 use crate::written::ChangedFile;
@@ -35,8 +38,8 @@ pub(super) struct TunedFile {
     pub(super) flags: BTreeSet<String>,
     /// Flags for linking that the files changed before it need.
     pub(super) link_flags: BTreeSet<String>,
-    /// Whether other files had been changed when it was compared.
-    pub(super) was_with_others: bool,
+    /// Whether the program was compared with this file changed and no other.
+    pub(super) was_compared_alone: bool,
     /// Speedup of the program from this file's nests.
     pub(super) speedup: f64,
     /// What the program leaves when the original of this file is built with and without reordering, if that was asked.
@@ -66,13 +69,17 @@ struct Outcome {
     changes: Vec<ChangedFile>,
     spans: Vec<(PathBuf, Span)>,
     report: Report,
+    /// Speedup of the program from this file's nests; if that was not measured, as it follows from theirs.
+    speedup: f64,
+    is_compared: bool,
     witnesses: Vec<Left>,
     recipes: FileRecipes,
 }
 
 /// A file has no time to speak of where less than this is left, besides a run of the program to capture.
 const LEAST_TIME: Duration = Duration::from_secs(2);
-/// Runs of the program that a file's share of the time has room for, as far as there is as much: to capture, and to compare.
+/// Runs of the program that a file's share of the time has room for, as far as there is as much, if its nests were not observed
+/// with those of others: to capture, and to compare.
 const LEAST_RUNS: f64 = 3.0;
 
 /// Tunes the files that take time, each in the program that those before it made, some with their directives on. `begin` is
@@ -85,10 +92,10 @@ pub(super) fn tune_files(
     progress: &dyn Progress,
     root: &Path,
 ) -> Result<Vec<TunedFile>, Error> {
+    let mut observations = observe(subject, (hot, woken), options, progress, root)?;
     let matters: Vec<(usize, usize, f64)> =
         hot.files.iter().copied().filter(|(.., share)| *share >= LEAST_SHARE).collect();
     let end = begin + time.end_of_trials(begin.elapsed());
-    let needed = LEAST_TIME + Duration::from_secs_f64(LEAST_RUNS * time.run_seconds);
     let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
     let mut done: Vec<TunedFile> = Vec::new();
     let mut machine = None;
@@ -102,6 +109,12 @@ pub(super) fn tune_files(
         progress.event(Event::File { path: &path, share, n_done, n_files: matters.len() });
         let is_woken = woken.objects.contains_key(&unit);
         let left = end.saturating_duration_since(Instant::now());
+        let observed = observations.remove(&unit);
+        let runs = |n: f64| match observed {
+            Some(_) => LEAST_TIME,
+            None => LEAST_TIME + Duration::from_secs_f64(n * time.run_seconds),
+        };
+        let needed = runs(LEAST_RUNS);
         let allowed = share_of(left, share, rest).max(needed.min(left)).max(LEAST_TIME);
         let mut file = TunedFile {
             unit,
@@ -115,7 +128,7 @@ pub(super) fn tune_files(
                 .collect(),
             flags: woken.flags(unit),
             link_flags: added(&done).union(&all_flags).cloned().collect(),
-            was_with_others: !woken.objects.is_empty() || done.iter().any(|file| file.report.changed),
+            was_compared_alone: woken.objects.is_empty() && !done.iter().any(|file| file.report.changed),
             speedup: 1.0,
             witnesses: Vec::new(),
             spans: Vec::new(),
@@ -130,8 +143,7 @@ pub(super) fn tune_files(
             },
         };
         rest -= share;
-        let one_run = Duration::from_secs_f64(time.run_seconds);
-        if n_done > 0 && left.min(time.left(begin.elapsed())) < LEAST_TIME + one_run {
+        if n_done > 0 && left.min(time.left(begin.elapsed())) < runs(1.0) {
             file.report.note = Some(NOT_LOOKED_AT.into());
             done.push(file);
             continue;
@@ -139,18 +151,18 @@ pub(super) fn tune_files(
         // What was changed for a file with more time stays so.
         let closed = changes(&done).filter(|change| change.path != path).map(|change| change.path.clone());
         let (closed, link_flags) = (closed.collect(), file.link_flags.clone());
-        let spot = Spot { part, unit, path: &path, link_flags: &link_flags, owned: root, closed };
+        let spot = Spot { part, unit, path: &path, link_flags: &link_flags, owned: root, closed, observed };
         match tune_file(subject, &spot, hot, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
-            Ok(Outcome { changes, spans, mut report, witnesses, mut recipes }) => {
-                (file.witnesses, file.spans) = (witnesses, spans);
+            Ok(Outcome { changes, spans, mut report, speedup, is_compared, witnesses, mut recipes }) => {
+                (file.witnesses, file.spans, file.speedup) = (witnesses, spans, speedup);
+                file.was_compared_alone &= is_compared;
                 // What its text means without the flag is another matter.
                 recipes.recipes.directives |= is_woken;
                 report.build.added.extend(file.flags.iter().cloned());
                 file.recipes = Some(recipes.portable(root));
                 machine = machine.or_else(|| report.host_profile.clone());
-                file.speedup = report.program.speedup.unwrap_or(1.0);
                 // The directives of a file may be worth a flag as they are.
                 if report.changed || report.build.added.len() > file.flags.len() {
                     file.changes = changes;
@@ -179,6 +191,8 @@ pub(super) struct Spot<'a> {
     pub(super) owned: &'a Path,
     /// Those of them that were changed for other files.
     pub(super) closed: BTreeSet<PathBuf>,
+    /// What was seen of its nests.
+    pub(super) observed: Option<Arc<Observed>>,
 }
 
 /// What a run on one file of a project is asked to do.
@@ -213,6 +227,7 @@ pub(super) fn file_options(
             run: Arc::clone(&hot.run),
             owned: spot.owned.to_owned(),
             closed: spot.closed.clone(),
+            observed: spot.observed.clone(),
         }),
         ..Options::new(spot.path)
     }
@@ -236,6 +251,9 @@ fn tune_file(
     let report = report(&session, &emitted);
     let program = emitted.workpiece.program.as_ref();
     let witnesses = program.and_then(|program| program.witnesses.get()).cloned().unwrap_or_default();
+    let is_compared = emitted.whole.is_some();
+    let speedup =
+        report.program.speedup.filter(|_| is_compared).unwrap_or_else(|| emitted.expected_speedup());
     let recipes =
         FileRecipes { path: spot.path.to_owned(), others: others_of(&options), recipes: emitted.recipes };
     let Workpiece { unit, nests, .. } = &emitted.workpiece;
@@ -248,7 +266,7 @@ fn tune_file(
         Some((path.clone(), span))
     };
     let spans = won.iter().filter_map(in_file).collect();
-    Ok(Outcome { changes: emitted.files, spans, report, witnesses, recipes })
+    Ok(Outcome { changes: emitted.files, spans, report, speedup, is_compared, witnesses, recipes })
 }
 
 /// The sources that a file is read together with, by their flags.

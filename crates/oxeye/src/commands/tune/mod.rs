@@ -9,6 +9,7 @@ mod given;
 mod html;
 mod judge;
 mod lock;
+mod observe;
 mod options;
 mod pieces;
 mod programs;

@@ -33,7 +33,7 @@ pub(super) fn settle(
         let (program, reason) = match (changed.next(), changed.next()) {
             (None, _) => return Ok(ProgramReport::unchanged(hot.run.seconds, hot.run.outputs.len())),
             // That was compared when the file was done.
-            (Some(only), None) if !only.was_with_others => {
+            (Some(only), None) if only.was_compared_alone => {
                 let program = only.report.report.as_ref().map(|report| report.program.clone());
                 let program = program.unwrap_or_default();
                 match program.is_within_noise() {
@@ -48,7 +48,7 @@ pub(super) fn settle(
         let changed = || (0..files.len()).filter(|k| files[*k].report.changed);
         let last = changed().min_by(|a, b| files[*a].speedup.total_cmp(&files[*b].speedup));
         // Without time for further comparisons, what was compared by itself is all that is known to be good.
-        let known = changed().filter(|k| files[*k].was_with_others).collect::<Vec<_>>();
+        let known = changed().filter(|k| !files[*k].was_compared_alone).collect::<Vec<_>>();
         let is_over = time.left(begin.elapsed()).as_secs_f64() < 2.0 * time.run_seconds;
         let dropped = if is_over && !known.is_empty() { known } else { last.into_iter().collect() };
         for k in dropped {

@@ -102,8 +102,15 @@ fn asleep(subject: &Subject, hot: &Hot, options: &TuneOptions, root: &Path) -> V
         }
         let link_flags = BTreeSet::new();
         let closed = BTreeSet::new();
-        let spot =
-            Spot { part: *part, unit: *unit, path: source, link_flags: &link_flags, owned: root, closed };
+        let spot = Spot {
+            part: *part,
+            unit: *unit,
+            path: source,
+            link_flags: &link_flags,
+            owned: root,
+            closed,
+            observed: None,
+        };
         let options = file_options(subject, &spot, hot, None, options, options.budget);
         let read = read_c(source, &read_options(&options)).ok()?;
         let is_reordered = options.reassociate();
