@@ -159,6 +159,16 @@ pub fn run_whole(
 }
 
 impl WholeRuns {
+    /// Runs the second program once more, in another way; what that leaves is compared, its time is not.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn add(&mut self, after: &Invocation, options: &WholeOptions) -> Result<(), MeasureError> {
+        let watched = WatchedFiles::new(&options.files, after.cwd.as_deref())?;
+        self.afters.push(options.run_watched(after, &watched)?);
+        Ok(())
+    }
+
     /// Compares times, exit codes, standard output, and the files they wrote.
     ///
     /// With two runs or more, or with earlier outputs, numbers that vary between runs of the program before by more than the
@@ -189,7 +199,7 @@ impl WholeRuns {
             after_runs.iter().map(|run| run.exit).find(|exit| *exit != before_exit).unwrap_or(before_exit);
         let mut result = WholeComparison {
             before_ns: Stat::of(before_runs.iter().map(|run| run.elapsed_ns as f64)),
-            after_ns: Stat::of(after_runs.iter().map(|run| run.elapsed_ns as f64)),
+            after_ns: Stat::of(after_runs.iter().take(befores.len()).map(|run| run.elapsed_ns as f64)),
             speedup,
             before_exit,
             before_timed_out: before_runs.iter().any(|run| run.exit == Exit::TimedOut),

@@ -2,8 +2,8 @@
 
 use crate::request::{Checks, Error, FpPolicy, RunCommand};
 use oxeye_measure::{
-    Exit, Invocation, Left, RunOutcome, Tolerance, WholeComparison, WholeOptions, left_with_fast_clocks,
-    run_whole,
+    Exit, Invocation, Left, RunOutcome, Tolerance, WholeComparison, WholeOptions, WholeRuns,
+    left_with_fast_clocks, run_whole,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,27 +69,61 @@ pub(crate) fn compare(
     options: &WholeOptions,
     in_doubt: &InDoubt<'_>,
 ) -> Result<WholeComparison, Error> {
+    compare_in_threads(before, after, n_runs, options, in_doubt, (0.0, &[]))
+}
+
+/// The same; where the second is so much faster, it is also run once in each of these other numbers of threads, and has to do
+/// the same there.
+///
+/// # Errors
+/// As [`compare`].
+pub(crate) fn compare_in_threads(
+    before: &Invocation,
+    after: &Invocation,
+    n_runs: usize,
+    options: &WholeOptions,
+    in_doubt: &InDoubt<'_>,
+    (least_speedup, others): (f64, &[u32]),
+) -> Result<WholeComparison, Error> {
     let mut options = options.clone();
     options.earlier.extend(in_doubt.clocks.known(options.threads));
-    let runs = run_whole(before, after, n_runs, &options)?;
-    let mut whole = runs.compared(&options)?;
+    let mut runs = run_whole(before, after, n_runs, &options)?;
+    let mut whole = decided(&runs, before, &mut options, in_doubt)?;
+    for threads in others {
+        if whole.difference.is_some() || whole.speedup.median < least_speedup {
+            break;
+        }
+        runs.add(after, &WholeOptions { threads: Some(*threads as usize), ..options.clone() })?;
+        whole = decided(&runs, before, &mut options, in_doubt)?;
+    }
+    Ok(whole)
+}
+
+/// Compares runs, and asks the original what it takes to tell whether a difference is one.
+fn decided(
+    runs: &WholeRuns,
+    before: &Invocation,
+    options: &mut WholeOptions,
+    in_doubt: &InDoubt<'_>,
+) -> Result<WholeComparison, Error> {
+    let mut whole = runs.compared(options)?;
     let is_settled = |whole: &WholeComparison| whole.difference.is_none() || whole.before_timed_out;
     if is_settled(&whole) {
         return Ok(whole);
     }
     if in_doubt.clocks.known(options.threads).is_none() {
-        options.earlier.extend(in_doubt.clocks.find_out(before, whole.before_exit, &options));
-        whole = runs.compared(&options)?;
+        options.earlier.extend(in_doubt.clocks.find_out(before, whole.before_exit, options));
+        whole = runs.compared(options)?;
     }
     if !is_settled(&whole) && in_doubt.seconds <= LONGEST_TO_REPEAT {
         for _ in 0..RUNS_IN_DOUBT {
             options.earlier.push(options.run(before)?.1);
         }
-        whole = runs.compared(&options)?;
+        whole = runs.compared(options)?;
     }
     if !is_settled(&whole) && whole.is_number && options.relative_tolerance.is_some() {
-        options.witnesses.extend((in_doubt.witnesses)(&options)?);
-        whole = runs.compared(&options)?;
+        options.witnesses.extend((in_doubt.witnesses)(options)?);
+        whole = runs.compared(options)?;
     }
     Ok(whole)
 }

@@ -326,6 +326,7 @@ impl Run<'_> {
             fp: if is_strict { FpPolicy::Strict } else { project.fp },
             threads: project.threads,
             is_reordered: recipes().any(|file| file.recipes.reassociate),
+            others: (0.0, &[]),
             witnesses: &witnesses,
         };
         let n_runs = n_runs(self.hot.run.seconds).max(3);

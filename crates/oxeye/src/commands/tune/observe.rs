@@ -2,7 +2,7 @@
 
 use super::files::{LEAST_SHARE, Spot, file_options};
 use super::options::TuneOptions;
-use super::subject::{Hot, Subject, check};
+use super::subject::{Hot, Subject, available_cores, check};
 use super::woken::Woken;
 use crate::request::{Error, Event, Observed, Phase, Progress};
 use crate::session::Session;
@@ -103,6 +103,5 @@ fn instrumented(
         let (text, object) = observed_object(&session, &read, &part_of(*unit))?;
         Some(Instrumented { unit: *unit, text, object })
     };
-    let at_a_time = std::thread::available_parallelism().map_or(1, |n| n.get());
-    in_parallel(units, at_a_time, made).into_iter().flatten().collect()
+    in_parallel(units, available_cores(), made).into_iter().flatten().collect()
 }

@@ -6,7 +6,7 @@ use super::subject::{Hot, Subject, check};
 use crate::budget::WallTime;
 use crate::request::{Checks, Error, Event, FpPolicy, Phase, Progress, ProjectRun};
 use crate::stages::ProgramReport;
-use crate::whole::{InDoubt, printed_tolerance, rules};
+use crate::whole::{InDoubt, compare_in_threads, printed_tolerance, rules};
 use oxeye_measure::{Left, Limits, WholeComparison, WholeOptions};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -112,6 +112,7 @@ fn compared(
         fp: options.fp,
         threads: options.threads,
         is_reordered: is_reordered(files),
+        others: (0.0, &[]),
         witnesses: &witnesses,
     };
     let mut whole = compare(subject, before, &hot.run, &rules, n_runs)?;
@@ -140,6 +141,8 @@ pub(super) struct Rules<'a> {
     pub(super) threads: u32,
     /// Whether operations of a changed file may be reordered.
     pub(super) is_reordered: bool,
+    /// Other numbers of threads in which it has to do the same, where it is so much faster.
+    pub(super) others: (f64, &'a [u32]),
     /// What other builds of the original leave.
     pub(super) witnesses: &'a dyn Fn(&WholeOptions) -> Result<Vec<Left>, Error>,
 }
@@ -175,7 +178,7 @@ pub(super) fn compare(
     }
     let original = original.of(before.get(subject.parts[0].file.as_path()).unwrap_or(&Path::new("")));
     let in_doubt = InDoubt { seconds: run.seconds, clocks: &run.clocks, witnesses: how.witnesses };
-    crate::whole::compare(&original, &after, n_runs, &whole, &in_doubt)
+    compare_in_threads(&original, &after, n_runs, &whole, &in_doubt, how.others)
 }
 
 /// Whether operations of a changed file may be reordered.

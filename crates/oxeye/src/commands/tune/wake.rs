@@ -4,7 +4,7 @@
 use super::files::{LEAST_SHARE, Spot, file_options};
 use super::options::TuneOptions;
 use super::programs::{Rules, compare};
-use super::subject::{Hot, Subject, check};
+use super::subject::{Hot, Subject, available_cores, check};
 use super::woken::Woken;
 use crate::budget::WallTime;
 use crate::request::{Error, Event, Phase, Progress};
@@ -12,7 +12,7 @@ use crate::session::has_openmp;
 use crate::stages::{odd, read_options};
 use crate::workshop::{OPENMP_FLAG, has_openmp_flag};
 use oxeye_frontend::read_c;
-use oxeye_measure::WholeComparison;
+use oxeye_measure::{WholeComparison, in_parallel};
 use oxeye_project::{Unit, UnitIdx};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ use std::time::Instant;
 
 /// One file alone finds out by itself.
 const LEAST_FILES: usize = 2;
-/// Runs of the program that finding out takes.
-const RUNS: f64 = 6.0;
+/// Runs of the program that finding out takes: as it is, once more where it prints times, and in three numbers of threads.
+const RUNS: f64 = 4.0;
 /// Threads have to pay by this; from the other figure on, it takes more runs to tell.
 const LEAST_GAIN: f64 = 1.05;
 const DOUBTFUL: f64 = 0.9;
@@ -47,17 +47,17 @@ pub(super) fn wake(
     progress.event(Event::Phase(Phase::Directives));
     let before: Vec<PathBuf> = subject.parts.iter().map(|part| part.file.clone()).collect();
     let flags = BTreeSet::from([OPENMP_FLAG.to_owned()]);
-    let mut objects = BTreeMap::new();
     let is_reordered = asleep.iter().any(|file| file.is_reordered);
-    for Asleep { unit, .. } in asleep {
-        check(progress)?;
-        let source = subject.build.project().units[unit].source.clone();
+    let compiled = |Asleep { unit, .. }: &Asleep| {
+        let source = &subject.build.project().units[*unit].source;
         let args = ["-g".to_owned(), OPENMP_FLAG.to_owned()];
         // One that does not build stays as it is.
-        if let Ok(object) = subject.build.compile(unit, &source, &format!("woken{unit}"), &args, None) {
-            objects.insert(unit, object);
-        }
-    }
+        let object = subject.build.compile(*unit, source, &format!("woken{unit}"), &args, None).ok()?;
+        Some((*unit, object))
+    };
+    let objects: BTreeMap<UnitIdx, PathBuf> =
+        in_parallel(&asleep, available_cores(), compiled).into_iter().flatten().collect();
+    check(progress)?;
     let woken: BTreeSet<UnitIdx> = objects.keys().copied().collect();
     if woken.len() < LEAST_FILES {
         return Ok((Woken::default(), None));
@@ -127,31 +127,23 @@ fn compared(
     is_reordered: bool,
     progress: &dyn Progress,
 ) -> Result<WholeComparison, Error> {
-    let times = |threads: u32, n_runs: usize| {
-        let rules = Rules {
-            checks: &options.checks,
-            fp: options.fp,
-            threads,
-            is_reordered,
-            witnesses: &|_| Ok(Vec::new()),
-        };
+    let rules = Rules {
+        checks: &options.checks,
+        fp: options.fp,
+        threads: options.threads,
+        is_reordered,
+        others: (LEAST_GAIN, &[odd(options.threads), 1]),
+        witnesses: &|_| Ok(Vec::new()),
+    };
+    let times = |n_runs: usize| {
         let whole = compare(subject, before, &hot.run, &rules, n_runs);
         check(progress)?;
         whole
     };
-    let mut several = times(options.threads, 1)?;
+    let several = times(1)?;
     if several.difference.is_none() && (DOUBTFUL..LEAST_GAIN).contains(&several.speedup.median) {
         // Noise, or no gain? Once more, and longer.
-        several = times(options.threads, 2)?;
-    }
-    if several.difference.is_some() || several.speedup.median < LEAST_GAIN {
-        return Ok(several);
-    }
-    for threads in [odd(options.threads), 1] {
-        let whole = times(threads, 1)?;
-        if whole.difference.is_some() {
-            return Ok(whole);
-        }
+        return times(2);
     }
     Ok(several)
 }
