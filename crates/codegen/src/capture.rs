@@ -161,7 +161,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         let scans = scans(site, reached.is_some());
         sizes.push(scans.clone());
         let (rows, looks) = cx.look_at_rows(site);
-        let mut calls = format!("if (oxeye_capture_begin({id})) {{ {is_reached}{scans}{rows}");
+        let mut calls = format!("if (oxeye_capture_enter({id})) {{ {is_reached}{scans}{rows}");
         // Reads only through pointers that the nest follows.
         let guarded = |text: &str| match &reached {
             Some(_) => format!("(oxeye_reached ? {text} : 0)"),
@@ -217,7 +217,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         if !results.is_empty() && reached.is_some() {
             results = format!("{{ {is_reached}{results}}} ");
         }
-        let (mut begin, mut end) = (format!("{{ {calls}"), format!("{results}oxeye_capture_end({id}); }}"));
+        let (mut begin, mut end) = (format!("{{ {calls}"), format!("{results}oxeye_capture_leave({id}); }}"));
         if site.program.has_team(site.nest.id) {
             // One thread captures while the others wait.
             let alone = |text: &str| {

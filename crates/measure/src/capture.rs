@@ -15,21 +15,22 @@ use crate::sample::Sample;
 /// defined):
 ///
 /// ```c
-/// oxeye_capture_begin(site);                 /* 0 if this invocation is not looked at: then only `end` is called */
+/// if (oxeye_capture_enter(site)) {   /* else, this invocation is not looked at */
 /// oxeye_capture_work(site, (double)n * n);   /* how much there is to do; may be left out */
 /// oxeye_capture_arg(site, 0, A, bytes);      /* per argument; -1 bytes when the size is unknown */
 /// oxeye_capture_arg(site, 1, &n, sizeof n);
 /// oxeye_capture_look(site, &rows, u, 1, 0, sizeof **u, ranges);  /* how `double **u` lies in memory */
 /// oxeye_capture_rows_arg(site, 2, &rows);    /* its rows as one array; rows.extents are its dimensions */
+/// }
 /// /* the nest */
 /// oxeye_capture_result(site, 1, &n, sizeof n);   /* per argument handed over as a copy that may have changed */
-/// oxeye_capture_end(site);
+/// oxeye_capture_leave(site);
 /// ```
 ///
-/// The clock of an invocation starts when the last of `begin` and `arg` returns and stops when `end` is called. Kept
+/// The clock of an invocation starts when the last of `enter` and `arg` returns and stops when `leave` is called. Kept
 /// are the inputs of the first invocation, of the one with most bytes (when over a quarter more than the others), of up to
 /// two later ones with other scalars (arguments of at most 16 bytes), which are looked for when the number of the invocation
-/// is a power of two, and of one in each of up to four further [`SizeClass`]es, those that take the most time. From 2^20 invocations on, or 2^12 that are short, one in 61 is timed and stands for the others. What the
+/// is a power of two, and of one in each of up to four further [`SizeClass`]es, those that take the most time. From 2^20 invocations on, or 2^12 that are short, about one in 61 is timed and stands for those since the last. What the
 /// pointers point to must not change from the first `arg` to the last. Of a kept invocation that takes 0.4 s or more,
 /// the results in its arguments are kept as well.
 ///

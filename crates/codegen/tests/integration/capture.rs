@@ -125,7 +125,7 @@ fn programs() -> (Program, Program, Span, Span) {
 
 const RUNTIME: &str = r#"
 int printf(const char *, ...);
-static int oxeye_capture_begin(int site) { printf("begin %d\n", site); return 1; }
+static int oxeye_capture_enter(int site) { printf("begin %d\n", site); return 1; }
 static void oxeye_capture_work(int site, double work) { printf("work %d %g\n", site, work); }
 static void oxeye_capture_arg(int site, int k, const void *p, long long bytes)
 {
@@ -140,7 +140,7 @@ static void oxeye_capture_result(int site, int k, const void *p, long long bytes
     if (bytes == 8) printf(" %g", *(const double *)p);
     printf("\n");
 }
-static void oxeye_capture_end(int site) { printf("end %d\n", site); }
+static void oxeye_capture_leave(int site) { printf("end %d\n", site); }
 "#;
 
 #[test]

@@ -2,7 +2,7 @@
  * Oxeye capture runtime. It is put in front of an instrumented copy of a C program and needs no headers, so that the
  * program's own feature-test macros and includes keep their meaning. Every name begins with oxeye_capture_.
  *
- *   oxeye_capture_begin(site);                       whether this invocation is looked at: if not, args may be left out
+ *   oxeye_capture_enter(site);                      whether this invocation is looked at: if not, args are left out
  *   oxeye_capture_work(site, (double)n * n);         how much there is to do: calls are told apart by it; may be left out
  *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, look what it points into;
  *                                                  -2: not to be kept
@@ -12,9 +12,9 @@
  *   oxeye_capture_rows_arg(site, 2, &rows);                      they as one argument
  *   ... the loop nest ...
  *   oxeye_capture_result(site, 1, &n, sizeof n);    for what was handed over as a copy and may have another value now
- *   oxeye_capture_end(site);
+ *   oxeye_capture_leave(site);
  *
- * The clock of an invocation starts when the last of begin and arg returns. Linux, 64 bit, little endian.
+ * The clock of an invocation starts when the last of enter and arg returns. Linux, 64 bit, little endian.
  */
 #ifndef OXEYE_CAPTURE_SITES
 #define OXEYE_CAPTURE_SITES 1024
@@ -31,8 +31,7 @@
 #define OXEYE_CAPTURE_CLASSES 64
 #define OXEYE_CAPTURE_HEADER 16384
 /* From so many invocations on, or fewer that take less than OXEYE_CAPTURE_SHORT nanoseconds each, one in OXEYE_CAPTURE_STRIDE is
- * looked at, and its time counts so often; a prime, as programs do things in turns. Those at powers of two are looked at as well,
- * and count for nothing. */
+ * looked at, and those at powers of two, each in place of those since the last; a prime, as programs do things in turns. */
 #define OXEYE_CAPTURE_OFTEN (1L << 20)
 #define OXEYE_CAPTURE_SOME (1L << 12)
 #define OXEYE_CAPTURE_SHORT 2000L
@@ -147,6 +146,8 @@ typedef struct {
     int size_class; /* of the present invocation */
     double work;    /* of the present invocation */
     double all_work;
+    long passes; /* so many invocations are not looked at from now on */
+    long last;   /* the last one that was looked at, from 1 */
     long weight; /* for how many invocations the present one stands */
     oxeye_capture_class classes[OXEYE_CAPTURE_CLASSES];
     oxeye_capture_slot_arg args[OXEYE_CAPTURE_ARGS];
@@ -872,15 +873,8 @@ OXEYE_CAPTURE_UNUSED static int oxeye_capture_begin(int k)
     if (!oxeye_capture_pid)
         oxeye_capture_pid = oxeye_capture_libc_getpid();
     site->current = site->invocations++;
-    site->weight = 1;
-    if (site->current >= OXEYE_CAPTURE_OFTEN ||
-        (site->current >= OXEYE_CAPTURE_SOME && site->nanoseconds < OXEYE_CAPTURE_SHORT * site->current)) {
-        site->weight = site->current % OXEYE_CAPTURE_STRIDE ? 0 : OXEYE_CAPTURE_STRIDE;
-        if (!site->weight && (site->current & (site->current - 1))) {
-            __atomic_store_n(&site->owner, (void *)0, __ATOMIC_RELEASE);
-            return 0;
-        }
-    }
+    site->weight = site->invocations - site->last;
+    site->last = site->invocations;
     site->n_args = 0;
     site->seen_args = 0;
     site->size_class = 0;
@@ -897,6 +891,19 @@ OXEYE_CAPTURE_UNUSED static int oxeye_capture_begin(int k)
     site->overhead = oxeye_capture_overhead_so_far();
     site->start = oxeye_capture_now();
     return 1;
+}
+
+/* Of very short nests most of what they take would be the clock's. */
+static __inline__ __attribute__((unused, always_inline)) int oxeye_capture_enter(int k)
+{
+    if (k < 0 || k >= OXEYE_CAPTURE_SITES)
+        return 0;
+    if (oxeye_capture_sites[k].passes > 0) {
+        --oxeye_capture_sites[k].passes;
+        ++oxeye_capture_sites[k].invocations;
+        return 0;
+    }
+    return oxeye_capture_begin(k);
 }
 
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_work(int k, double work)
@@ -1113,7 +1120,20 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
         oxeye_capture_add_overhead(oxeye_capture_now() - end);
         oxeye_capture_release();
     }
+    if (site->invocations >= OXEYE_CAPTURE_OFTEN ||
+        (site->invocations >= OXEYE_CAPTURE_SOME && site->nanoseconds < OXEYE_CAPTURE_SHORT * site->invocations)) {
+        long next = site->invocations, power = 1L << (63 - __builtin_clzl((unsigned long)next));
+        long until_power = power == next ? 0 : 2 * power - next;
+        site->passes = until_power < OXEYE_CAPTURE_STRIDE ? until_power : OXEYE_CAPTURE_STRIDE - 1;
+    }
     __atomic_store_n(&site->owner, (void *)0, __ATOMIC_RELEASE);
+}
+
+/* The end of any invocation, looked at or not. */
+static __inline__ __attribute__((unused, always_inline)) void oxeye_capture_leave(int k)
+{
+    if (k >= 0 && k < OXEYE_CAPTURE_SITES && __atomic_load_n(&oxeye_capture_sites[k].owner, __ATOMIC_RELAXED))
+        oxeye_capture_end(k);
 }
 
 __attribute__((destructor)) static void oxeye_capture_finish(void)

@@ -31,12 +31,12 @@ static double A[100], B[50];
 
 static void scale(int n, double *x)
 {
-    oxeye_capture_begin(0);
+    oxeye_capture_enter(0);
     oxeye_capture_arg(0, 0, &n, sizeof n);
     oxeye_capture_arg(0, 1, x, n * (long long)sizeof *x);
     for (int i = 0; i < n; i++)
         x[i] = 2 * x[i];
-    oxeye_capture_end(0);
+    oxeye_capture_leave(0);
 }
 
 int main(void)
@@ -51,14 +51,14 @@ int main(void)
     float *heap = malloc(1000 * sizeof *heap);
     for (int i = 0; i < 1000; i++)
         heap[i] = 1;
-    oxeye_capture_begin(1);
+    oxeye_capture_enter(1);
     oxeye_capture_arg(1, 0, heap, -1);
     oxeye_capture_arg(1, 1, A, sizeof A);
     oxeye_capture_arg(1, 2, A + 10, 20 * sizeof *A);
     oxeye_capture_arg(1, 3, B, sizeof B);
     for (int i = 0; i < 50; i++)
         B[i] = heap[i];
-    oxeye_capture_end(1);
+    oxeye_capture_leave(1);
     printf("%g\n", A[99]);
     exit(0);
 }
@@ -71,13 +71,13 @@ fn part(name: &str, first: &str) -> String {
 void helper(int n, double *x);
 void {name}(int n, double *x)
 {{
-    oxeye_capture_begin(0);
+    oxeye_capture_enter(0);
     oxeye_capture_arg(0, 0, &n, sizeof n);
     oxeye_capture_arg(0, 1, x, n * (long long)sizeof *x);
     {first}
     for (int i = 0; i < n; i++)
         x[i] = 2 * x[i];
-    oxeye_capture_end(0);
+    oxeye_capture_leave(0);
 }}
 "#
     )
@@ -163,25 +163,25 @@ static double a[1 << 16];
 int main(void)
 {
     for (int t = 0; t < 1000; t++) {
-        oxeye_capture_begin(7);
+        oxeye_capture_enter(7);
         oxeye_capture_arg(7, 0, a, sizeof a);
         { long long copy = t; oxeye_capture_arg(7, 1, &copy, sizeof copy); }
         for (int i = 0; i < 100; i++)
             a[i] += t;
-        oxeye_capture_end(7);
+        oxeye_capture_leave(7);
     }
     for (int n = 1; n <= 1000; n++) {
-        oxeye_capture_begin(8);
+        oxeye_capture_enter(8);
         oxeye_capture_arg(8, 0, a, n * 8LL);
         a[n] = n;
-        oxeye_capture_end(8);
+        oxeye_capture_leave(8);
     }
     for (long t = 0; t < 2000000; t++) {
-        oxeye_capture_begin(9);
+        oxeye_capture_enter(9);
         oxeye_capture_arg(9, 0, &t, sizeof t);
         oxeye_capture_arg(9, 1, a, 8);
         a[0] += 1;
-        oxeye_capture_end(9);
+        oxeye_capture_leave(9);
     }
     return 0;
 }
@@ -212,7 +212,7 @@ static double a[1000], b[1000];
 static double sum;
 static void nest(int seconds_10)
 {
-    oxeye_capture_begin(0);
+    oxeye_capture_enter(0);
     oxeye_capture_arg(0, 0, a, sizeof a);
     oxeye_capture_arg(0, 1, b, sizeof b);
     oxeye_capture_arg(0, 2, &(double){sum}, sizeof sum);
@@ -222,7 +222,7 @@ static void nest(int seconds_10)
     }
     usleep(100000 * seconds_10);
     oxeye_capture_result(0, 2, &(double){sum}, sizeof sum);
-    oxeye_capture_end(0);
+    oxeye_capture_leave(0);
 }
 int main(void)
 {
@@ -275,7 +275,7 @@ int main(void)
     char *pages = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *own = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     munmap(pages + 4096, 4096);
-    oxeye_capture_begin(0);
+    oxeye_capture_enter(0);
     oxeye_capture_arg(0, 0, local, -1);
     oxeye_capture_arg(0, 1, fixed, -1);
     oxeye_capture_arg(0, 2, heap, -1);
@@ -285,7 +285,7 @@ int main(void)
     oxeye_capture_arg(0, 6, 0, -1);
     oxeye_capture_arg(0, 7, own, -1);
     oxeye_capture_arg(0, 8, pages + 4104, -1);
-    oxeye_capture_end(0);
+    oxeye_capture_leave(0);
     return heap == large;
 }
 "#;
@@ -311,21 +311,21 @@ fn early_returns_threads_and_forks_do_no_harm() {
 static double a[100];
 static int search(int stop)
 {
-    oxeye_capture_begin(0);
+    oxeye_capture_enter(0);
     oxeye_capture_arg(0, 0, a, sizeof a);
     for (int i = 0; i < 100; i++)
         if (i == stop)
             return i;
-    oxeye_capture_end(0);
+    oxeye_capture_leave(0);
     return -1;
 }
 static void recursive(int depth)
 {
-    oxeye_capture_begin(1);
+    oxeye_capture_enter(1);
     oxeye_capture_arg(1, 0, a, sizeof a);
     if (depth)
         recursive(depth - 1);
-    oxeye_capture_end(1);
+    oxeye_capture_leave(1);
 }
 int main(void)
 {
@@ -340,15 +340,15 @@ int main(void)
     wait(0);
 #pragma omp parallel for num_threads(4)
     for (int i = 0; i < 100; i++) {
-        oxeye_capture_begin(2);
+        oxeye_capture_enter(2);
         oxeye_capture_arg(2, 0, a, sizeof a);
         usleep(100);
-        oxeye_capture_end(2);
+        oxeye_capture_leave(2);
     }
-    oxeye_capture_end(3);
+    oxeye_capture_leave(3);
     oxeye_capture_arg(4, 0, a, sizeof a);
-    oxeye_capture_begin(-1);
-    oxeye_capture_begin(100000);
+    oxeye_capture_enter(-1);
+    oxeye_capture_enter(100000);
     return 0;
 }
 "#;
@@ -374,16 +374,16 @@ int main(void)
 #pragma omp parallel for num_threads(2) schedule(static)
     for (int thread = 0; thread < 2; thread++) {
         if (thread == 0) {
-            oxeye_capture_begin(0);
+            oxeye_capture_enter(0);
             oxeye_capture_arg(0, 0, little, sizeof little);
             usleep(300000);
-            oxeye_capture_end(0);
+            oxeye_capture_leave(0);
         } else {
             usleep(100000);
             for (int i = 0; i < 4; i++) {
-                oxeye_capture_begin(1);
+                oxeye_capture_enter(1);
                 oxeye_capture_arg(1, 0, much, (long)sizeof much >> i);
-                oxeye_capture_end(1);
+                oxeye_capture_leave(1);
             }
         }
     }
@@ -406,9 +406,9 @@ fn a_program_that_never_ends_gives_what_it_captured() {
 int main(void)
 {
     double x = 1;
-    oxeye_capture_begin(0);
+    oxeye_capture_enter(0);
     oxeye_capture_arg(0, 0, &x, sizeof x);
-    oxeye_capture_end(0);
+    oxeye_capture_leave(0);
     for (volatile int i = 0;; i ^= 1)
         ;
 }
@@ -440,7 +440,7 @@ static const int constants[10] = {1};
 
 static void look(double *whole, double *inside, double *big, double *variable, const int *constant, char *local)
 {
-    oxeye_capture_begin(0);
+    oxeye_capture_enter(0);
     oxeye_capture_arg(0, 0, whole, -1);
     oxeye_capture_arg(0, 1, inside, -1);
     oxeye_capture_arg(0, 2, big, -1);
@@ -448,7 +448,7 @@ static void look(double *whole, double *inside, double *big, double *variable, c
     oxeye_capture_arg(0, 4, constant, -1);
     oxeye_capture_arg(0, 5, local, -1);
     table[0] += *inside + *big + *constant + *local;
-    oxeye_capture_end(0);
+    oxeye_capture_leave(0);
 }
 
 int main(void)
@@ -485,7 +485,7 @@ static void look(int k, int uneven, long n, double **u, double ***v)
 {
     long ranges[] = {1, n, 0, 2}, cube[] = {0, n - 2, -1, 1, 2, 3};
     oxeye_capture_rows rows = {0}, more = {0};
-    oxeye_capture_begin(k);
+    oxeye_capture_enter(k);
     oxeye_capture_look(k, &rows, u, 1, 0, sizeof **u, ranges);
     if (uneven == 2)
         rows.spacing = OXEYE_CAPTURE_OVERLAPPING;
@@ -495,7 +495,7 @@ static void look(int k, int uneven, long n, double **u, double ***v)
     oxeye_capture_arg(k, 2, &more.extents[1], sizeof more.extents[1]);
     oxeye_capture_arg(k, 3, &more.extents[2], sizeof more.extents[2]);
     oxeye_capture_rows_arg(k, 4, &more);
-    oxeye_capture_end(k);
+    oxeye_capture_leave(k);
 }
 int main(void)
 {
@@ -568,13 +568,13 @@ int clock_gettime(clockid_t id, struct timespec *time)
 }
 static void nest(int n, int microseconds)
 {
-    oxeye_capture_begin(3);
+    oxeye_capture_enter(3);
     oxeye_capture_work(3, (double)n * n);
     oxeye_capture_arg(3, 0, &n, sizeof n);
     oxeye_capture_arg(3, 1, a, 8 * 200);
     a[n % 200] += 1;
     now += microseconds;
-    oxeye_capture_end(3);
+    oxeye_capture_leave(3);
 }
 int main(void)
 {

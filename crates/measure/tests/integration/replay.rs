@@ -217,12 +217,12 @@ int main(void)
     double *x = a, *y = a + 1;
     long n = 100;
     a[0] = 1;
-    oxeye_capture_begin(0);
+    oxeye_capture_enter(0);
     oxeye_capture_arg(0, 0, x, n * 8);
     oxeye_capture_arg(0, 1, y, n * 8);
     oxeye_capture_arg(0, 2, &n, sizeof n);
     for (long i = 0; i < n; i++) y[i] = x[i] + 1;
-    oxeye_capture_end(0);
+    oxeye_capture_leave(0);
     return 0;
 }
 "#;
