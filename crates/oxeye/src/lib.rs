@@ -57,6 +57,7 @@
 //! unless told to by name, and writes files whole or not at all.
 
 mod budget;
+mod clocks;
 mod commands;
 mod coverage;
 mod knowledge;

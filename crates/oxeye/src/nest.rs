@@ -1,6 +1,7 @@
 //! A file and its nests on their way through the stages: everything that is known of a nest is in one place, and every
 //! stage adds to it.
 
+use crate::clocks::FastClocks;
 use crate::coverage::{Coverage, LineReport, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
@@ -9,7 +10,6 @@ use crate::request::ProjectRun;
 use crate::schedule::{Proved, Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
-use crate::whole::FastClocks;
 use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{
     Argument, CodegenError, Site, commented, guarded, guarded_function, vector_bytes, vectors_condition,

@@ -1,12 +1,10 @@
 //! The whole program, before and after.
 
+use crate::clocks::FastClocks;
 use crate::request::{Checks, Error, FpPolicy, RunCommand};
 use oxeye_measure::{
-    Exit, Invocation, Left, RunOutcome, Tolerance, WholeComparison, WholeOptions, WholeRuns,
-    left_with_fast_clocks, run_whole,
+    Exit, Invocation, Left, RunOutcome, Tolerance, WholeComparison, WholeOptions, WholeRuns, run_whole,
 };
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs that take longer, in seconds, are not run again for every doubt.
 pub(crate) const LONGEST_TO_REPEAT: f64 = 2.0;
@@ -30,23 +28,6 @@ pub(crate) const OTHER_CONTRACTIONS: [&[&str]; 3] = [
     &["-O1", "-ffp-contract=fast"],
     &["-O3", "-ffp-contract=fast", "-fno-tree-vectorize"],
 ];
-
-/// What the original leaves when its clocks run too fast, for each number of threads in which that was asked.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FastClocks(Arc<Mutex<BTreeMap<Option<usize>, Option<Left>>>>);
-
-impl FastClocks {
-    fn known(&self, threads: Option<usize>) -> Option<Left> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&threads).cloned().flatten()
-    }
-
-    /// Runs the original for it, if that was not done.
-    fn find_out(&self, before: &Invocation, exit: Exit, options: &WholeOptions) -> Option<Left> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = || left_with_fast_clocks(before, exit, options).ok().flatten();
-        known.entry(options.threads).or_insert_with(found).clone()
-    }
-}
 
 /// What is asked of the original when another program printed something else.
 pub(crate) struct InDoubt<'a> {

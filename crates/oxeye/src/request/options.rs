@@ -5,7 +5,7 @@ use super::compiler::Compiler;
 use super::found_values::FoundValues;
 use super::recipe_file::NestRecipe;
 use super::run_command::RunCommand;
-use crate::whole::FastClocks;
+use crate::clocks::FastClocks;
 use indexmap::IndexMap;
 use oxeye_database::OnDamage;
 use oxeye_host::HostProfile;

@@ -11,11 +11,12 @@ mod sanitizers;
 
 use super::replay::rewrite;
 use super::sdfg::is_sdfg;
+use crate::clocks::FastClocks;
 use crate::nest::{ORIGINAL, ProgramRun};
 use crate::request::{Error, Options, Phase, Progress, RecipeFile};
 use crate::session::Session;
 use crate::stages::{kept_recipes, read, read_options, run_both};
-use crate::whole::{FastClocks, InDoubt, compare, failure, rules};
+use crate::whole::{InDoubt, compare, failure, rules};
 use crate::workshop::{complaint, passing_for};
 use accesses::{Checked, is_alike};
 use oxeye_frontend::{Unit, encoded, read_c};

@@ -1,6 +1,5 @@
 //! The files of a project, tuned one after the other, each in the program that those before it made.
 
-use super::observe::observe;
 use super::options::TuneOptions;
 use super::report::{FileReport, NOT_LOOKED_AT};
 use super::subject::{Hot, Subject, check};
@@ -18,6 +17,7 @@ use crate::written::ChangedFile;
 use oxeye_host::HostProfile;
 use oxeye_ir::Span;
 use oxeye_measure::Left;
+use oxeye_project::UnitIdx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +25,9 @@ use std::time::{Duration, Instant};
 
 /// Files that take less of the program's time are not looked at.
 pub(super) const LEAST_SHARE: f64 = 0.02;
+
+/// What was seen of the nests of each file when all were observed.
+pub(super) type Observations = BTreeMap<UnitIdx, Arc<Observed>>;
 
 /// A file on its way.
 pub(super) struct TunedFile {
@@ -86,13 +89,12 @@ const LEAST_RUNS: f64 = 3.0;
 /// when the budget began to count.
 pub(super) fn tune_files(
     subject: &mut Subject,
-    (hot, woken): (&Hot, &Woken),
+    (hot, woken, mut observations): (&Hot, &Woken, Observations),
     options: &TuneOptions,
     (begin, time): (Instant, WallTime),
     progress: &dyn Progress,
     root: &Path,
 ) -> Result<Vec<TunedFile>, Error> {
-    let mut observations = observe(subject, (hot, woken), options, progress, root)?;
     let matters: Vec<(usize, usize, f64)> =
         hot.files.iter().copied().filter(|(.., share)| *share >= LEAST_SHARE).collect();
     let end = begin + time.end_of_trials(begin.elapsed());

@@ -36,6 +36,7 @@ use crate::request::{Error, Progress, ProjectRecipes, check_writable, write_atom
 use crate::written::ChangedFile;
 use files::{TunedFile, added, changes, tune_files};
 use lock::locked;
+use observe::observe;
 use oxeye_frontend::Included;
 use programs::settle;
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,7 +151,10 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
     notes.extend(note);
     stages.lap("directives");
     let awake = woken.run(&hot);
-    let mut files = tune_files(&mut subject, (&awake, &woken), options, (begin, time), progress, &root)?;
+    let seen = observe(&mut subject, (&awake, &woken), options, progress, &root)?;
+    stages.lap("observing");
+    let hot_files = (&awake, &woken, seen);
+    let mut files = tune_files(&mut subject, hot_files, options, (begin, time), progress, &root)?;
     notes.extend(included(&subject, &hot, &files, &root));
     stages.lap("tuning files");
     let program = settle(&mut subject, &mut files, &before, &hot, options, (begin, time), progress)?;

@@ -1,6 +1,6 @@
 //! The nests of all hot files of a project, observed in one run of its program: a run for each file would take most of the budget.
 
-use super::files::{LEAST_SHARE, Spot, file_options};
+use super::files::{LEAST_SHARE, Observations, Spot, file_options};
 use super::options::TuneOptions;
 use super::subject::{Hot, Subject, available_cores, check};
 use super::woken::Woken;
@@ -13,9 +13,6 @@ use oxeye_project::UnitIdx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What was seen of each file.
-pub(super) type Observations = BTreeMap<UnitIdx, Arc<Observed>>;
 
 /// One file alone is observed when it is looked at.
 const LEAST_FILES: usize = 2;

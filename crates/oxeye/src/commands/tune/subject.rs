@@ -1,8 +1,9 @@
 //! The project at hand: how its program is built and run, and what of it takes the time.
 
 use super::options::{BuildSource, TuneOptions};
+use crate::clocks::FastClocks;
 use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn, Started};
-use crate::whole::{FastClocks, failure};
+use crate::whole::failure;
 use crate::workshop::passing_for;
 use oxeye_frontend::{MovedFile, encoded, includes, redirected};
 use oxeye_measure::{
