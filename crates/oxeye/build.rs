@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::{env, fs};
 
-const RECIPES: &str = "../../models/recipes.sqlite";
+const RECIPES: &str = "models/recipes.sqlite";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed={RECIPES}");

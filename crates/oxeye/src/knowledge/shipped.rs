@@ -6,7 +6,7 @@ use oxeye_database::{DatabaseError, SqliteStore};
 use std::io::Read;
 use std::sync::OnceLock;
 
-static ENCODER: &[u8] = include_bytes!("../../../../models/encoder.safetensors");
+static ENCODER: &[u8] = include_bytes!("../../models/encoder.safetensors");
 /// Compressed by the build script.
 static RECIPES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/recipes.sqlite.deflate"));
 
