@@ -1,1 +1,3 @@
+// exit: 2
+// says: there is no loop nest
 // output: none

@@ -270,8 +270,7 @@ impl Playground {
     /// # Panics
     /// If one of these rules is broken.
     pub fn hostile(&mut self, line: &str, code: Option<i32>) -> Checked {
-        let mut command = self.oxeye("");
-        command.args(line.split_whitespace());
+        let command = self.oxeye(line);
         self.hostile_command(command, code)
     }
 

@@ -1,7 +1,9 @@
 //! The subcommands as functions: the words of a command line in, what was found out. Nothing is printed, and of files only
 //! what the subcommand is there to make is written.
 
-use crate::{Cli, Command, host, replay, words};
+use crate::mistakes::{self, Mistake};
+use crate::tune::Tuned;
+use crate::{Cli, Command, apply, host, words_of};
 use clap::Parser;
 use oxeye::{Event, Progress};
 use oxeye_measure::counters;
@@ -45,7 +47,10 @@ impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         match error.downcast::<oxeye::Error>() {
             Ok(error) => Failure::Run(error),
-            Err(error) => Failure::Other(words(&error)),
+            Err(error) => match error.downcast::<Mistake>() {
+                Ok(mistake) => Failure::Words(mistake.to_string()),
+                Err(error) => Failure::Other(words_of(&error)),
+            },
         }
     }
 }
@@ -53,18 +58,19 @@ impl From<anyhow::Error> for Failure {
 /// Runs a subcommand; the first word is the name of the command. `progress` hears what happens.
 ///
 /// # Errors
-/// If the words are not understood, or the run cannot be done. `db` is not among the subcommands that have an answer.
+/// If the words are not understood, or the run cannot be done. `db` and its like are not among the subcommands that have an
+/// answer.
 pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failure> {
-    let command = Cli::try_parse_from(words).map_err(|error| Failure::Words(complaint(&error)))?.command;
+    let command = parsed(words)?;
     let answer = |json: String| Answer { json, ..Answer::default() };
     Ok(match command {
-        Command::Optimize(args) => tuned(args.answer(progress)?),
         Command::Search(args) => tuned(args.answer(progress)?),
-        Command::Tune(args) => {
-            let report = args.answer(progress)?.report;
-            Answer { html: report.to_html(), ..answer(report.to_json()) }
-        }
-        Command::CheckBuild(args) => answer(args.answer(progress)?.to_json()),
+        Command::Tune(args) => match args.answer(progress)? {
+            Tuned::File(report, learnt) => tuned((*report, learnt)),
+            Tuned::Project { report, .. } => Answer { html: report.to_html(), ..answer(report.to_json()) },
+        },
+        Command::Inspect(args) => answer(args.answer(progress)?.to_json()),
+        Command::Verify(args) => answer(args.answer(progress)?.to_json()),
         Command::Check(args) => answer(args.answer(progress)?.0.to_json()),
         Command::Explain(args) => answer(args.answer(progress)?.to_json()),
         Command::Profile(args) => {
@@ -79,14 +85,17 @@ pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failu
             let report = args.answer(progress)?;
             Answer { html: Some(report.to_html()), ..answer(report.to_json()) }
         }
-        Command::Replay(args) => answer(match args.answer()? {
-            replay::Replayed::File(done) => serde_json::to_string(&done).map_err(anyhow::Error::from)?,
-            replay::Replayed::Project(done) => done.to_json(),
+        Command::Apply(args) => answer(match args.answer()? {
+            apply::Replayed::File(done) => serde_json::to_string(&done).map_err(anyhow::Error::from)?,
+            apply::Replayed::Project(done) => done.to_json(),
         }),
         Command::Rerun(args) => answer(args.answer(progress)?.to_json()),
         Command::Host(args) => answer(machine(&args, progress)?),
+        Command::Doctor(args) if args.measure => answer(machine(&args.measuring(), progress)?),
         Command::Doctor(args) => answer(args.answer()?.to_json()),
-        Command::Db(_) => return Err(Failure::Words("`db` prints its answers; it has no value".into())),
+        Command::Db(_) | Command::Cache(_) | Command::Completions(_) | Command::Man(_) => {
+            return Err(Failure::Words("this subcommand prints its answers; it has no value".into()));
+        }
     })
 }
 
@@ -95,11 +104,16 @@ pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failu
 /// # Errors
 /// If the words are not understood.
 pub fn options(words: &[OsString]) -> Result<oxeye::Options, Failure> {
-    let command = Cli::try_parse_from(words).map_err(|error| Failure::Words(complaint(&error)))?.command;
-    match command {
-        Command::Explain(args) => Ok(args.options()),
+    match parsed(words)? {
+        Command::Explain(args) => Ok(args.options()?),
         _ => Err(Failure::Words("these are words of another subcommand".into())),
     }
+}
+
+fn parsed(words: &[OsString]) -> Result<Command, Failure> {
+    let instead = |error| mistakes::instead(&error, words).unwrap_or_else(|| complaint(&error));
+    let parsed = Cli::try_parse_from(words);
+    parsed.map(|cli| cli.command).map_err(|error| Failure::Words(instead(error)))
 }
 
 fn tuned((report, learnt): (oxeye::Report, String)) -> Answer {
@@ -107,7 +121,7 @@ fn tuned((report, learnt): (oxeye::Report, String)) -> Answer {
     Answer { json: report.to_json(), html: report.to_html(), note }
 }
 
-/// The machine as `oxeye host --json` has it.
+/// The machine as `oxeye doctor --measure --json` has it.
 fn machine(args: &host::Args, progress: &dyn Progress) -> Result<String, Failure> {
     let mut step = |step: oxeye_host::Step| {
         progress.event(Event::Machine { label: step.label, fraction: step.fraction });

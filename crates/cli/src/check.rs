@@ -1,13 +1,18 @@
 //! `oxeye check`: is a tuned project still as fast, and still right?
 
+use crate::annotations;
 use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
+use crate::manner::Manner;
+use crate::program::RunArgs;
+use crate::project::{BuildArgs, Told};
 use crate::table::time;
-use crate::terminal::View;
-use crate::tune::ProjectArgs;
-use crate::tuning::print_report;
+use crate::terminal::{View, print_or_quit};
+use crate::tune::percent;
+use crate::tuning::{JudgingArgs, print_report};
 use anyhow::bail;
+use clap::ValueEnum;
 use console::Style;
 use oxeye::{CheckOptions, CheckReport, CheckedNest, LOCK_FILE, Progress};
 use oxeye_profile::format_percent;
@@ -23,6 +28,10 @@ Examples:
 
   Then, in each run of a CI job
     oxeye check
+
+  The same, with failures where GitHub shows them beside the lines
+    oxeye check --format github
+    oxeye check --format sarif > oxeye.sarif
 
   The same where the sources stay as they are, and a patch is kept beside them
     oxeye check --patch oxeye.patch
@@ -41,12 +50,16 @@ Exit codes:
   2    could not run
   130  interrupted";
 
-/// Fail if a tuned project lost its tuned text, its speed or its results
+/// Fail if a tuned project lost its text, speed or results
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    project: ProjectArgs,
+    build: BuildArgs,
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    judging: JudgingArgs,
     /// What `oxeye tune` kept of its run
     #[arg(long, value_name = "FILE", default_value = LOCK_FILE)]
     lock: PathBuf,
@@ -59,13 +72,17 @@ pub(crate) struct Args {
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "REPORT")]
     json: Option<PathBuf>,
+    /// How failures are printed: for people, as annotations of GitHub's actions, or as SARIF
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
-fn percent(text: &str) -> Result<f64, String> {
-    match text.trim_end_matches('%').trim().parse() {
-        Ok(value) if (0.0..100.0).contains(&value) => Ok(value),
-        _ => Err("it is a number of percent from 0 to below 100".into()),
-    }
+/// How failures are printed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Github,
+    Sarif,
 }
 
 impl Args {
@@ -77,8 +94,8 @@ impl Args {
                 self.lock.display()
             );
         }
-        let told = self.project.told(None)?;
-        let mut project = told.config.options()?;
+        let told = Told::by(&self.build, &self.run, &self.judging, None)?;
+        let mut project = told.options()?;
         project.quick = true;
         let options = CheckOptions {
             lock: self.lock.clone(),
@@ -94,13 +111,30 @@ impl Args {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
-    let drawing = Drawing::new(false);
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
+    let drawing = Drawing::new(manner, false);
     let outcome = args.answer(&drawing);
     drawing.finish();
     let (report, command) = outcome?;
     let shown = |view: View| shown(&report, &command, view);
-    print_report(args.json.as_deref(), &|| report.to_json(), false, &shown)?;
+    match args.format {
+        Format::Sarif => {
+            if args.json.as_deref() == Some(Path::new("-")) {
+                bail!(
+                    "--json - and --format sarif both write to standard output; name a file for one of them"
+                );
+            }
+            if let Some(path) = &args.json {
+                oxeye::write_atomically(path, report.to_json().as_bytes())?;
+            }
+            print_or_quit(&annotations::sarif(&report))?;
+        }
+        Format::Text => print_report(args.json.as_deref(), &|| report.to_json(), manner, &shown)?,
+        Format::Github => {
+            let shown = |view: View| shown(view) + &annotations::github(&report);
+            print_report(args.json.as_deref(), &|| report.to_json(), manner, &shown)?;
+        }
+    }
     Ok(if report.passed { Exit::Done } else { Exit::Negative })
 }
 
@@ -169,18 +203,4 @@ fn row(name: &str, nest: &CheckedNest) -> Vec<String> {
         share(nest.locked.roof_fraction),
         if nest.failure.is_some() { "failed" } else { "ok" }.to_owned(),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slack_is_a_percentage() {
-        assert_eq!(percent("25"), Ok(25.0));
-        assert_eq!(percent("10 %"), Ok(10.0));
-        for wrong in ["", "-1", "100", "nan", "x"] {
-            assert!(percent(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -5,15 +5,22 @@ use oxeye::{Checks, ComparedFile, Pattern};
 /// Arguments of the subcommands that run programs before and after.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// How far numbers that the program prints or writes may be apart, relative to the larger one, such as 1e-4
-    /// [default: 1e-10, or 1e-6 where sums may be reordered; equal bytes with --fp strict]
-    #[arg(long, value_name = "REL", value_parser = tolerance)]
+    /// How far printed numbers may be apart, relative to the larger one, such as 1e-4
+    ///
+    /// The same goes for files that are compared. [default: 1e-10, or 1e-6 where sums may be reordered; equal bytes with --fp
+    /// strict]
+    #[arg(long, value_name = "REL", value_parser = tolerance, hide_short_help = true)]
     tolerance: Option<f64>,
-    /// Do not compare what matches in the lines that the program prints or writes: --ignore 'took [0-9.]+ s'; may be repeated
+    /// Do not compare what matches in printed lines: 'took [0-9.]+ s'
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "REGEX")]
     ignore: Vec<Pattern>,
-    /// Compare a file that the program writes as well: text, NumPy, or other bytes; `FILE:f32` and `FILE:f64` are nothing but
-    /// such numbers. As seen from the folder that the program runs in, and removed before each run; may be repeated
+    /// Compare a file that the program writes as well
+    ///
+    /// May be repeated.
+    /// It is text, NumPy, or other bytes; `FILE:f32` and `FILE:f64` are nothing but such numbers. As seen from the folder that
+    /// the program runs in, and removed before each run.
     #[arg(long, value_name = "FILE")]
     compare: Vec<ComparedFile>,
 }

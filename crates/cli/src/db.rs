@@ -2,6 +2,7 @@
 
 use crate::columns::{self, Column};
 use crate::exit::Exit;
+use crate::manner::Manner;
 use crate::table;
 use crate::terminal::{View, print_or_quit};
 use crate::tuning::own_database;
@@ -44,7 +45,7 @@ Exit codes:
 
 /// Look into the recipe database: what was tried on which nest, and with which result
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Args {
     /// The database [default: $OXEYE_DATABASE, else oxeye/recipes.sqlite in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, global = true, value_name = "FILE")]
@@ -106,23 +107,23 @@ enum Command {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     let (path, on_damage) = own_database(args.database)?;
     if matches!(args.command, Command::Path) {
         print_or_quit(&format!("{}\n", path.display()))?;
         return Ok(Exit::Done);
     }
     let mut store = SqliteStore::open(&path, on_damage)?;
-    let outcome = run_on(&mut store, args.command);
+    let outcome = run_on(&mut store, args.command, manner);
     for renamed in store.take_set_aside() {
         note(&renamed.to_string());
     }
     outcome
 }
 
-fn run_on(store: &mut SqliteStore, command: Command) -> anyhow::Result<Exit> {
+fn run_on(store: &mut SqliteStore, command: Command, manner: &Manner) -> anyhow::Result<Exit> {
     match command {
-        Command::List { limit, json } => list(store, limit, json),
+        Command::List { limit, json } => list(store, limit, json, manner),
         Command::Show { id, json } => show(store, id, json),
         Command::Add { file } => add(store, &file),
         Command::Import { file, skip_bad, json } => {
@@ -142,7 +143,7 @@ fn run_on(store: &mut SqliteStore, command: Command) -> anyhow::Result<Exit> {
     }
 }
 
-fn list(store: &SqliteStore, limit: usize, as_json: bool) -> anyhow::Result<Exit> {
+fn list(store: &SqliteStore, limit: usize, as_json: bool, manner: &Manner) -> anyhow::Result<Exit> {
     let n_entries = store.n_entries()?;
     let entries: Vec<Entry> = store.entries(Order::NewestFirst).take(limit).collect::<Result<_, _>>()?;
     if as_json {
@@ -158,7 +159,7 @@ fn list(store: &SqliteStore, limit: usize, as_json: bool) -> anyhow::Result<Exit
     }
     let mut text = String::new();
     if !entries.is_empty() {
-        let _ = write!(text, "{}", rows(&entries, View::of_stdout(false).width));
+        let _ = write!(text, "{}", rows(&entries, View::of_stdout(manner).width));
     }
     let _ = match (n_entries, entries.len() as u64) {
         (0, _) => writeln!(text, "no entries in {}", store.path().display()),

@@ -2,6 +2,8 @@
 
 use crate::columns::wrapped;
 use crate::exit::Exit;
+use crate::host;
+use crate::manner::Manner;
 use crate::terminal::{View, print_or_quit};
 use console::Style;
 use oxeye::{Diagnosis, Finding, Health};
@@ -16,20 +18,31 @@ Examples:
   With the compiler of the project
     oxeye doctor --cc clang
 
+  What this machine can do: bandwidths of caches and memory, peak rates
+    oxeye doctor --measure
+    oxeye doctor --measure --json - | jq .stream_triad
+
   For scripts
     oxeye doctor --json - | jq '.findings[] | select(.health != \"good\")'
 
-Nothing is measured: `oxeye host` measures what the machine can do.
+Without --measure, nothing is measured. With it, the profile that is shown is
+measured the first time (a minute), then kept, in $OXEYE_CACHE/hosts if that is
+set, else in $XDG_CACHE_HOME/oxeye/hosts.
 
 Exit codes:
   0    programs can be tuned here
   1    they cannot: there is no compiler
   2    could not look";
 
-/// Look for what hinders tuning here: compiler, OpenMP, vectors, limits, counters
+/// Look for what hinders tuning here, and measure the machine
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
+    /// Measure what the machine can do: bandwidths of caches and memory, peak rates, counters
+    #[arg(long)]
+    pub(crate) measure: bool,
+    #[command(flatten)]
+    measuring: MeasureArgs,
     /// The compiler to look at
     #[arg(long, value_name = "CC", default_value = "cc")]
     cc: String,
@@ -38,20 +51,40 @@ pub(crate) struct Args {
     json: Option<PathBuf>,
 }
 
+/// How the machine is measured.
+#[derive(clap::Args)]
+struct MeasureArgs {
+    /// Measure again even if this machine's profile is known
+    #[arg(long, requires = "measure")]
+    refresh: bool,
+    /// Measure roughly, within three seconds; this never replaces a thorough measurement
+    #[arg(long, requires = "measure")]
+    brief: bool,
+}
+
 impl Args {
     /// What was found.
     pub(crate) fn answer(&self) -> anyhow::Result<Diagnosis> {
         Ok(oxeye::doctor(&Compiler::new(&self.cc, [""; 0]))?)
     }
+
+    /// The measurement that is asked for.
+    pub(crate) fn measuring(&self) -> host::Args {
+        let MeasureArgs { refresh, brief } = self.measuring;
+        host::Args { refresh, brief, json: self.json.clone(), cc: self.cc.clone() }
+    }
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
+    if args.measure {
+        return host::run(args.measuring(), manner);
+    }
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &[])?;
     }
     let diagnosis = args.answer()?;
-    let shown = || print_or_quit(&render(&diagnosis, View::of_stdout(false)));
+    let shown = || manner.say(&|view| render(&diagnosis, view));
     match args.json.as_deref() {
         Some(path) if path == Path::new("-") => print_or_quit(&diagnosis.to_json())?,
         Some(path) => {

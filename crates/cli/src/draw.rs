@@ -1,9 +1,10 @@
 //! Drawing the progress of a run on standard error.
 
 use crate::interrupt;
+use crate::manner::Manner;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use oxeye::{Event, Phase, Progress};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -18,9 +19,10 @@ pub(crate) struct Drawing {
 
 impl Drawing {
     /// Starts drawing, with the messages of the reader if `verbose`.
-    pub(crate) fn new(verbose: bool) -> Self {
+    pub(crate) fn new(manner: &Manner, verbose: bool) -> Self {
+        let verbose = verbose && !manner.quiet;
         let bar = ProgressBar::new_spinner();
-        if !std::io::stderr().is_terminal() {
+        if !manner.shows_progress() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         bar.enable_steady_tick(Duration::from_millis(120));

@@ -3,17 +3,17 @@
 use crate::columns::{self, Column, cut, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
+use crate::manner::Manner;
 use crate::program::ProgramArgs;
 use crate::table::{outcome, percent, time};
-use crate::terminal::{View, print_or_quit};
-use crate::tuning::{FpArgs, KnowledgeArgs, duration};
+use crate::terminal::View;
+use crate::tuning::{FpArgs, KnowledgeArgs, duration, print_report};
 use console::Style;
 use oxeye::{
     CandidateExplanation, DonorExplanation, ExplainOptions, ExplainReport, NestExplanation, Options,
     Progress, RefusalExplanation, Verdict,
 };
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ Examples:
   A function without a program
     oxeye explain kernel.c -f jacobi --set n=2000 --set steps=10 -- gcc -O2
 
-Candidates are measured as by `oxeye optimize`, nest by nest. Only the report
+Candidates are measured as by `oxeye tune`, nest by nest. Only the report
 is written.
 
 Exit codes:
@@ -45,9 +45,9 @@ const MOST_ROWS: usize = 12;
 /// From this width on tables have columns that are not needed to follow them.
 const WIDER: usize = 120;
 
-/// Show which nests each loop nest resembles, what made those fast, and what that does here, or why not
+/// Show what made similar loop nests fast, and what that does here
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
@@ -64,9 +64,6 @@ pub(crate) struct Args {
     /// Do not measure candidates; the program itself is still run once
     #[arg(long)]
     no_run: bool,
-    /// Show everything: whole normal forms, steps, alignments, every refusal
-    #[arg(short, long)]
-    verbose: bool,
     /// Write everything as JSON (schema oxeye.explain/1); `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -74,43 +71,31 @@ pub(crate) struct Args {
 
 impl Args {
     /// The options of the run.
-    pub(crate) fn options(&self) -> Options {
-        let mut options = self.program.options();
+    pub(crate) fn options(&self) -> anyhow::Result<Options> {
+        let mut options = self.program.options()?;
         options.budget = self.budget;
         options.top_k = self.top_k as usize;
         options.fp = self.fp.policy();
         self.knowledge.apply(&mut options);
-        options
+        Ok(options)
     }
 
     /// Explains, and measures unless told not to.
     pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<ExplainReport> {
-        Ok(oxeye::explain(&self.options(), &ExplainOptions { measure: !self.no_run }, progress)?)
+        Ok(oxeye::explain(&self.options()?, &ExplainOptions { measure: !self.no_run }, progress)?)
     }
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &[&args.program.file])?;
     }
-    let drawing = Drawing::new(true);
+    let drawing = Drawing::new(manner, true);
     let outcome = args.answer(&drawing);
     drawing.finish();
     let report = outcome?;
-    match args.json.as_deref() {
-        Some(path) if path == Path::new("-") => {
-            print_or_quit(&report.to_json())?;
-            let shown = render(&report, View::of_stderr(args.verbose));
-            // Where standard error is closed, nobody wants to know.
-            let _ = std::io::stderr().write_all(shown.as_bytes());
-        }
-        Some(path) => {
-            oxeye::write_atomically(path, report.to_json().as_bytes())?;
-            print_or_quit(&render(&report, View::of_stdout(args.verbose)))?;
-        }
-        None => print_or_quit(&render(&report, View::of_stdout(args.verbose)))?,
-    }
+    print_report(args.json.as_deref(), &|| report.to_json(), manner, &|view| render(&report, view))?;
     Ok(if report.nests.is_empty() { Exit::Negative } else { Exit::Done })
 }
 

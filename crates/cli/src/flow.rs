@@ -3,8 +3,8 @@
 use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
+use crate::manner::Manner;
 use crate::program::ProgramArgs;
-use crate::terminal::View;
 use crate::watched::{Outputs, WatchArgs};
 use oxeye::{FlowReport, Progress};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ Exit codes:
 
 /// Show which loop nest's output feeds which, and what of it nobody reads
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
@@ -54,14 +54,14 @@ pub(crate) struct Args {
 impl Args {
     /// Runs the program and tells what it saw.
     pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<FlowReport> {
-        Ok(oxeye::flow(&self.program.options(), &self.watching.options(), progress)?)
+        Ok(oxeye::flow(&self.program.options()?, &self.watching.options(), progress)?)
     }
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     let mut outputs = Outputs::new(&args.program.file, &[&args.json, &args.html, &args.svg, &args.dot])?;
-    let drawing = Drawing::new(false);
+    let drawing = Drawing::new(manner, false);
     let outcome = args.answer(&drawing);
     drawing.finish();
     let report = outcome?;
@@ -69,12 +69,12 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     outputs.write(&args.html, &|| report.to_html())?;
     outputs.write(&args.svg, &|| report.to_svg())?;
     outputs.write(&args.dot, &|| report.to_dot())?;
-    outputs.print(&|| shown(&report, View::of_stdout(false).width))?;
+    outputs.print(manner, &|view| shown(&report, view.width))?;
     Ok(if report.nests.is_empty() { Exit::Negative } else { Exit::Done })
 }
 
 /// The report for people.
-fn shown(report: &FlowReport, width: usize) -> String {
+pub(crate) fn shown(report: &FlowReport, width: usize) -> String {
     let mut out = String::new();
     if report.nests.is_empty() {
         out.push_str("no loop nest was watched\n");

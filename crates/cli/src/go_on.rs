@@ -1,41 +1,33 @@
 //! The command that would go on where a tuning run ended.
 
+use crate::Cli;
 use crate::program::ProgramArgs;
-use crate::search;
-use std::path::Path;
+use clap::Parser;
 use std::time::Duration;
 
 /// The subcommand.
-const SEARCH: &str = "search";
-/// A search this long is worth starting.
+const TUNE: &str = "tune";
+/// A run this long is worth starting.
 const LEAST_MINUTES: u64 = 5;
-/// How many times as long as the run before it a search is.
+/// How many times as long as the run before it one is.
 const LONGER: u32 = 5;
 
-/// `oxeye search` for the same program, as it would have to be typed.
+/// `oxeye tune` for the same program, as it would have to be typed.
 pub(crate) struct GoOn {
     /// The words before `-f`, those behind it, and the compiler's.
     parts: Option<[Vec<String>; 3]>,
 }
 
 impl GoOn {
-    /// After a run with these arguments. `tuning` are words of further options, if they can be typed.
-    pub(crate) fn after(
-        program: &ProgramArgs,
-        tuning: Option<Vec<String>>,
-        database: Option<&Path>,
-        budget: Duration,
-    ) -> Self {
+    /// After a run with these arguments. `options` are words of further options, if they can be typed.
+    pub(crate) fn after(program: &ProgramArgs, options: Option<Vec<String>>, budget: Duration) -> Self {
         let parts = || {
             let minutes = (LONGER * budget).as_secs().div_ceil(60).max(LEAST_MINUTES);
             let name = std::env::args().next().unwrap_or_else(|| "oxeye".into());
-            let before =
-                vec![name, SEARCH.into(), utf8(&program.file)?, "--budget".into(), format!("{minutes}m")];
+            let file = program.file.to_str()?.to_owned();
+            let before = vec![name, TUNE.into(), file, "--budget".into(), format!("{minutes}m")];
             let mut behind = program.words()?;
-            behind.extend(tuning?);
-            if let Some(path) = database {
-                behind.extend(["--database".into(), utf8(path)?]);
-            }
+            behind.extend(options?);
             Some([before, behind, program.compiler.clone()])
         };
         Self { parts: parts() }
@@ -53,8 +45,7 @@ impl GoOn {
         }
         let line = words.iter().map(|word| typed(word)).collect::<Option<Vec<String>>>()?.join(" ");
         // What the shell and the parser would make of it.
-        let [_, search, options @ ..] = &shlex::split(&line)?[..] else { return None };
-        (search == SEARCH && search::are_arguments(options)).then_some(line)
+        Cli::try_parse_from(shlex::split(&line)?).is_ok().then_some(line)
     }
 }
 
@@ -68,27 +59,26 @@ fn typed(word: &str) -> Option<String> {
     shlex::try_quote(word).ok().map(Into::into)
 }
 
-fn utf8(path: &Path) -> Option<String> {
-    path.to_str().map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::{Cli, Command};
-    use clap::Parser;
+    use super::*;
+    use crate::{Command, tune};
 
-    /// The command after `oxeye optimize` with these words, and what a shell and the parser make of it.
-    fn after(words: &[&str], function: Option<&str>) -> (String, crate::search::Args) {
-        let words = ["oxeye", "optimize"].iter().chain(words);
-        let Ok(Cli { command: Command::Optimize(args) }) = Cli::try_parse_from(words) else {
-            panic!("it is a command line");
-        };
-        let line = args.go_on().command(function, args.given_function()).expect("it can be typed");
-        let typed = Cli::try_parse_from(shlex::split(&line).expect("a shell reads it"));
-        match typed.unwrap_or_else(|error| panic!("{line}: {error}")).command {
-            Command::Search(args) => (line, args),
-            _ => panic!("{line} is no search"),
+    fn parsed(words: &[String]) -> tune::Args {
+        match Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{words:?}: {error}")).command {
+            Command::Tune(args) => args,
+            _ => panic!("{words:?} tunes nothing"),
         }
+    }
+
+    /// The command after `oxeye tune` with these words, and what a shell and the parser make of it.
+    fn after(words: &[&str], function: Option<&str>) -> (String, ProgramArgs) {
+        let words: Vec<String> = ["oxeye", "tune"].iter().chain(words).map(|word| (*word).into()).collect();
+        let args = parsed(&words);
+        let go_on = args.go_on().expect("a file");
+        let line = go_on.command(function, args.given_function()).expect("it can be typed");
+        let typed = parsed(&shlex::split(&line).expect("a shell reads it"));
+        (line, typed.program().expect("a program").expect("a file"))
     }
 
     #[test]
@@ -96,12 +86,12 @@ mod tests {
         let (line, args) =
             after(&["gemm.c", "--", "gcc", "-O3", "-march=native", "-lm"], Some("kernel_gemm"));
         let line = line.split_once(' ').expect("words").1;
-        assert_eq!(line, "search gemm.c --budget 5m -f kernel_gemm -- gcc -O3 -march=native -lm");
-        let options = args.program().options();
-        assert_eq!(options.function.as_deref(), Some("kernel_gemm"));
+        assert_eq!(line, "tune gemm.c --budget 5m -f kernel_gemm -- gcc -O3 -march=native -lm");
+        let options = args.options().expect("options");
+        assert_eq!(options.focus.function.as_deref(), Some("kernel_gemm"));
         assert_eq!(options.compiler.args, ["-O3", "-march=native", "-lm"]);
         let (line, _) = after(&["gemm.c", "--budget", "2m"], None);
-        assert!(line.ends_with("search gemm.c --budget 10m"), "{line}");
+        assert!(line.ends_with("tune gemm.c --budget 10m"), "{line}");
     }
 
     #[test]
@@ -138,9 +128,9 @@ mod tests {
             "-DF(x)=$x;",
         ];
         let (line, args) = after(&words, Some("b"));
-        let options = args.program().options();
+        let options = args.options().expect("options");
         assert_eq!(options.file.to_str(), Some("my file.c"));
-        assert_eq!(options.function.as_deref(), Some("a"), "{line}");
+        assert_eq!(options.focus.function.as_deref(), Some("a"), "{line}");
         assert_eq!(options.sizes.get("n"), Some(&2000));
         assert_eq!(options.sizes.get("m"), Some(&3));
         assert_eq!(options.inputs.get("A").and_then(|path| path.to_str()), Some("my data.npy"));

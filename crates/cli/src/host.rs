@@ -1,8 +1,9 @@
-//! `oxeye host`: what this machine can do.
+//! What this machine can do: `oxeye doctor --measure`, or `oxeye host` as it was called.
 
 use crate::columns::{self, Column};
 use crate::exit::Exit;
-use crate::terminal::{View, print_or_quit};
+use crate::manner::Manner;
+use crate::terminal::print_or_quit;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use oxeye_host::{
@@ -10,48 +11,24 @@ use oxeye_host::{
 };
 use oxeye_measure::{Compiler, CounterSurvey, counters};
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const EXAMPLES: &str = "\
-Examples:
-  What this machine can do: measured the first time (a minute), then kept
-    oxeye host
-
-  Measure again, after the machine or its firmware changed
-    oxeye host --refresh
-
-  For other programs
-    oxeye host --json - | jq .stream_triad
-
-  Roughly, within three seconds; it never replaces a thorough measurement
-    oxeye host --brief --refresh
-
-The profile is kept in $OXEYE_CACHE/hosts if that is set, else in
-$XDG_CACHE_HOME/oxeye/hosts.
-
-Exit codes:
-  0    done
-  2    could not measure
-  130  interrupted";
-
 /// Measure what this machine can do: bandwidths of caches and memory, peak rates, counters
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Measure again even if this machine's profile is known
     #[arg(long)]
-    refresh: bool,
+    pub(crate) refresh: bool,
     /// Measure roughly, within three seconds
     #[arg(long)]
-    brief: bool,
+    pub(crate) brief: bool,
     /// Write the profile as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    pub(crate) json: Option<PathBuf>,
     /// Compiler whose OpenMP is timed
     #[arg(long, value_name = "CC", default_value = "cc")]
-    cc: String,
+    pub(crate) cc: String,
 }
 
 impl Args {
@@ -68,11 +45,11 @@ impl Args {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &[])?;
     }
-    let bar = bar();
+    let bar = bar(manner);
     let mut progress = |step: Step| {
         bar.set_message(step.label);
         bar.set_position((step.fraction * 1000.0) as u64);
@@ -84,17 +61,17 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(path) if path == Path::new("-") => print_or_quit(&json(&profile, &survey)?)?,
         Some(path) => {
             oxeye::write_atomically(path, json(&profile, &survey)?.as_bytes())?;
-            print_or_quit(&render(&profile, &survey))?;
+            manner.say(&|view| render(&profile, &survey, view.width))?;
         }
-        None => print_or_quit(&render(&profile, &survey))?,
+        None => manner.say(&|view| render(&profile, &survey, view.width))?,
     }
     Ok(Exit::Done)
 }
 
 /// On standard error, if that is a terminal.
-fn bar() -> ProgressBar {
+fn bar(manner: &Manner) -> ProgressBar {
     let bar = ProgressBar::new(1000);
-    if !std::io::stderr().is_terminal() {
+    if !manner.shows_progress() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg:32} {wide_bar} {percent:>3} % {elapsed}")
@@ -118,20 +95,19 @@ pub(crate) fn json(profile: &HostProfile, survey: &CounterSurvey) -> anyhow::Res
 }
 
 /// The profile for people.
-fn render(profile: &HostProfile, survey: &CounterSurvey) -> String {
+fn render(profile: &HostProfile, survey: &CounterSurvey, width: usize) -> String {
     let mut out = String::new();
     // Writing to a string does not fail.
-    let width = View::of_stdout(false).width;
     let _ = topology(&mut out, profile, width);
     if !profile.memory_levels.is_empty() {
         let _ = writeln!(out, "\nbandwidth in GB/s of bytes that the program reads and writes, best round");
-        let _ = write!(out, "{}", bandwidths(&profile.memory_levels));
+        let _ = write!(out, "{}", bandwidths(&profile.memory_levels, width));
     }
     let _ = writeln!(out, "\npeak multiply-add in GFLOP/s, best round");
-    let _ = write!(out, "{}", peaks(profile));
+    let _ = write!(out, "{}", peaks(profile, width));
     if !profile.rates.is_empty() {
         let _ = writeln!(out, "\nexpensive operations, 10^9 results per second on one core, best round");
-        let _ = write!(out, "{}", rates(profile));
+        let _ = write!(out, "{}", rates(profile, width));
     }
     let _ = writeln!(out);
     if let Some(cost) = profile.fork_join_us {
@@ -194,7 +170,7 @@ fn topology(out: &mut String, profile: &HostProfile, width: usize) -> std::fmt::
     Ok(())
 }
 
-fn bandwidths(levels: &[MemoryLevel]) -> String {
+fn bandwidths(levels: &[MemoryLevel], width: usize) -> String {
     let kernels = StreamKernel::ALL;
     let mut columns = vec![
         Column::whole("level"),
@@ -221,7 +197,7 @@ fn bandwidths(levels: &[MemoryLevel]) -> String {
             cells.push(head.into_iter().chain(kernels.map(rate)).collect());
         }
     }
-    columns::table(&columns, &cells, View::of_stdout(false).width)
+    columns::table(&columns, &cells, width)
 }
 
 /// Widths that any rate was measured with, and their heads.
@@ -239,7 +215,7 @@ fn widths(all: impl Iterator<Item = u32>) -> Vec<(u32, &'static str)> {
     widths.into_iter().map(|bits| (bits, head(bits))).collect()
 }
 
-fn peaks(profile: &HostProfile) -> String {
+fn peaks(profile: &HostProfile, width: usize) -> String {
     let widths = widths(profile.compute.iter().map(|p| p.vector_bits));
     let mut columns = vec![Column::whole("type"), Column::numbers("threads")];
     columns.extend(widths.iter().map(|(_, head)| Column::numbers(head)));
@@ -255,10 +231,10 @@ fn peaks(profile: &HostProfile) -> String {
         [ty.name().into(), threads.to_string()].into_iter().chain(widths.iter().map(rate)).collect()
     };
     let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
-    columns::table(&columns, &rows, View::of_stdout(false).width)
+    columns::table(&columns, &rows, width)
 }
 
-fn rates(profile: &HostProfile) -> String {
+fn rates(profile: &HostProfile, width: usize) -> String {
     let widths = widths(profile.rates.iter().map(|r| r.vector_bits));
     let mut columns = vec![Column::whole("operation"), Column::whole("type")];
     columns.extend(widths.iter().map(|(_, head)| Column::numbers(head)));
@@ -275,7 +251,7 @@ fn rates(profile: &HostProfile) -> String {
         [operation.name().into(), ty.name().into()].into_iter().chain(widths.iter().map(rate)).collect()
     };
     let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
-    columns::table(&columns, &rows, View::of_stdout(false).width)
+    columns::table(&columns, &rows, width)
 }
 
 fn counter_lines(survey: &CounterSurvey, width: usize) -> String {

@@ -3,8 +3,9 @@
 use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
+use crate::manner::Manner;
 use crate::program::ProgramArgs;
-use crate::terminal::{View, print_or_quit};
+use crate::terminal::print_or_quit;
 use oxeye::{NestProfile, ProfileOptions, ProfileReport, Progress};
 use oxeye_host::HostProfile;
 use oxeye_profile::{SECTION_RULES, Section, Table, format_ns, format_number, format_percent, section_cells};
@@ -30,9 +31,9 @@ bound allows. Below that stand the sections of the program's own run: every
 call of every nest. Lines below the tables explain missing figures. A profile is kept
 and shown again until program, inputs, compiler, flags or machine change.";
 
-/// Show what bounds each loop nest on this machine, and how much of that bound it reaches
+/// Show what bounds each loop nest, and how much of that it reaches
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
@@ -68,19 +69,19 @@ impl Args {
             trace_events: self.trace_events,
             ..ProfileOptions::default()
         };
-        Ok(oxeye::profile(&self.program.options(), &profiling, progress)?)
+        Ok(oxeye::profile(&self.program.options()?, &profiling, progress)?)
     }
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     let mut taken: Vec<&Path> = vec![&args.program.file];
     let files = [&args.json, &args.csv, &args.parquet, &args.html, &args.trace];
     for path in files.into_iter().flatten().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &taken)?;
         taken.push(path);
     }
-    let drawing = Drawing::new(true);
+    let drawing = Drawing::new(manner, true);
     let outcome = args.answer(&drawing);
     drawing.finish();
     let (report, host) = outcome?;
@@ -101,7 +102,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         table.write_parquet(path)?;
     }
     if !to_stdout {
-        print_or_quit(&shown(&report, View::of_stdout(false).width))?;
+        manner.say(&|view| shown(&report, view.width))?;
     }
     Ok(if report.nests.is_empty() { Exit::Negative } else { Exit::Done })
 }

@@ -1,109 +1,134 @@
 //! Which program a subcommand is about, and how it is compiled and run.
 
+use crate::mistakes::{self, Mistake};
+use crate::tuning::duration;
 use oxeye::{Compiler, Options, RunCommand};
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A C file with what it takes to compile and run it.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ProgramArgs {
     /// The C file, or a DaCe program (.sdfg)
     pub(crate) file: PathBuf,
-    /// Only the nests of this function
-    #[arg(short, long)]
-    pub(crate) function: Option<String>,
-    /// A size, for a function that no program calls; may be repeated
-    #[arg(long = "set", value_name = "N=1024", value_parser = size)]
-    sizes: Vec<(String, i64)>,
-    /// Contents of an array, for a function that no program calls; may be repeated
-    #[arg(long = "input", value_name = "A=FILE.npy", value_parser = input)]
-    inputs: Vec<(String, PathBuf)>,
-    /// How the program is run, as in a shell: `./prog -n 200 < input.dat`. The first word stands for the program that CC
-    /// makes [default: without arguments]
-    #[arg(long, value_name = "COMMAND")]
-    run: Option<Run>,
-    /// The folder that the program runs in [default: the present one]
-    #[arg(long, value_name = "FOLDER")]
-    cwd: Option<PathBuf>,
-    /// The exit code of the program when all is well
-    #[arg(long, value_name = "CODE", default_value_t = 0)]
-    exit_code: i32,
-    /// Most threads to use; 1 emits no OpenMP [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    threads: Option<u32>,
-    /// The Python that has DaCe, for DaCe programs [default: that of the active environment, else python3]
-    #[arg(long, value_name = "PYTHON")]
-    python: Option<PathBuf>,
-    /// Assume that pointer parameters of a function never overlap
-    #[arg(long)]
-    no_alias: bool,
-    /// Compiler and arguments as you would type them, further sources and libraries included
-    /// [default: cc -O3 -march=native -lm]
+    /// The command that compiles FILE, as you would type it [default: cc -O3 -march=native -lm]
+    ///
+    /// Further sources, objects and libraries stand there, too.
     #[arg(last = true, value_name = "CC ARGS")]
     pub(crate) compiler: Vec<String>,
+    #[command(flatten)]
+    pub(crate) of_file: FileArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// How a program is run.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Program")]
+pub(crate) struct RunArgs {
+    /// How the program is run: './solver -n 200 < input.dat'
+    ///
+    /// As in a shell. The first word stands for the program that CC makes of a FILE, which is run without arguments by default; in
+    /// a project it is any program.
+    #[arg(long, value_name = "COMMAND", value_parser = command)]
+    pub(crate) run: Option<String>,
+    /// The folder that the program runs in [default: the present one]
+    #[arg(long, value_name = "FOLDER", hide_short_help = true)]
+    pub(crate) cwd: Option<PathBuf>,
+    /// The exit code of the program when all is well [default: 0]
+    #[arg(long, value_name = "CODE", hide_short_help = true)]
+    pub(crate) exit_code: Option<i32>,
+    /// Stop a run of the program after this time, such as 90s or 5m [default: twenty times the budget]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
+    pub(crate) timeout: Option<Duration>,
+    /// Most threads to use; 1 emits no OpenMP [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+}
+
+/// What can be said of one file.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Program")]
+pub(crate) struct FileArgs {
+    /// Only the nests of this function
+    #[arg(short, long, value_name = "NAME", requires = "file")]
+    pub(crate) function: Option<String>,
+    /// A size, for a function that no program calls
+    ///
+    /// May be repeated.
+    #[arg(long = "set", value_name = "N=1024", value_parser = size, requires = "file")]
+    sizes: Vec<(String, i64)>,
+    /// Contents of an array, for a function that no program calls; may be repeated
+    #[arg(long = "input", value_name = "A=FILE.npy", value_parser = input, requires = "file", hide_short_help = true)]
+    inputs: Vec<(String, PathBuf)>,
+    /// The Python that has DaCe, for DaCe programs [default: that of the active environment, else python3]
+    #[arg(long, value_name = "PYTHON", requires = "file", hide_short_help = true)]
+    python: Option<PathBuf>,
+    /// Assume that pointer parameters of a function never overlap
+    #[arg(long, hide_short_help = true)]
+    pub(crate) no_alias: bool,
 }
 
 impl ProgramArgs {
     /// Options with what these arguments say, the rest by default.
-    pub(crate) fn options(&self) -> Options {
+    ///
+    /// # Errors
+    /// If they cannot be what was meant.
+    pub(crate) fn options(&self) -> anyhow::Result<Options> {
+        mistakes::check(&self.file, &self.compiler)?;
+        let (run, of_file) = (&self.run, &self.of_file);
         let mut options = Options::new(&self.file);
         options.compiler = Compiler::from_words(&self.compiler, &options.file);
-        options.function = self.function.clone();
-        options.sizes = self.sizes.iter().cloned().collect();
-        options.inputs = self.inputs.iter().cloned().collect();
-        options.threads = self.threads.unwrap_or(options.threads);
-        options.no_alias = self.no_alias;
-        options.python = self.python.clone();
-        options.run = self.run.as_ref().map(|command| command.0.clone()).unwrap_or_default();
-        options.run.folder = self.cwd.clone();
-        options.run.exit_code = self.exit_code;
-        options
+        options.focus.function = of_file.function.clone();
+        options.sizes = of_file.sizes.iter().cloned().collect();
+        options.inputs = of_file.inputs.iter().cloned().collect();
+        options.threads = run.threads.unwrap_or(options.threads);
+        options.no_alias = of_file.no_alias;
+        options.python = of_file.python.clone();
+        let command = run.run.as_deref().map(str::parse::<RunCommand>).transpose();
+        options.run = command.map_err(|why| Mistake::new(format!("--run: {why}")))?.unwrap_or_default();
+        options.run.folder = run.cwd.clone();
+        options.run.exit_code = run.exit_code.unwrap_or(0);
+        options.run.timeout = run.timeout;
+        mistakes::check_folder(run.cwd.as_deref())?;
+        Ok(options)
     }
 
     /// These arguments as words of a command line, without file, function and compiler. `None` if a path is no text.
     pub(crate) fn words(&self) -> Option<Vec<String>> {
         let mut words = Vec::new();
-        let mut push = |name: &str, value: String| words.extend([name.to_owned(), value]);
-        for (name, value) in &self.sizes {
-            push("--set", format!("{name}={value}"));
+        let mut push = |name: &str, value: Option<String>| {
+            words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+        };
+        let text = |path: &Path| path.to_str().map(str::to_owned);
+        let (run, of_file) = (&self.run, &self.of_file);
+        for (name, value) in &of_file.sizes {
+            push("--set", Some(format!("{name}={value}")));
         }
-        for (name, path) in &self.inputs {
-            push("--input", format!("{name}={}", path.to_str()?));
+        for (name, path) in &of_file.inputs {
+            push("--input", Some(format!("{name}={}", path.to_str()?)));
         }
-        if let Some(run) = &self.run {
-            push("--run", run.1.clone());
+        push("--run", run.run.clone());
+        if let Some(folder) = &run.cwd {
+            push("--cwd", Some(text(folder)?));
         }
-        if let Some(folder) = &self.cwd {
-            push("--cwd", folder.to_str()?.to_owned());
+        push("--exit-code", run.exit_code.map(|code| code.to_string()));
+        push("--timeout", run.timeout.map(|time| format!("{}s", time.as_secs_f64())));
+        push("--threads", run.threads.map(|threads| threads.to_string()));
+        if let Some(python) = &of_file.python {
+            push("--python", Some(text(python)?));
         }
-        if self.exit_code != 0 {
-            push("--exit-code", self.exit_code.to_string());
-        }
-        if let Some(threads) = self.threads {
-            push("--threads", threads.to_string());
-        }
-        if let Some(python) = &self.python {
-            push("--python", python.to_str()?.to_owned());
-        }
-        if self.no_alias {
+        if of_file.no_alias {
             words.push("--no-alias".into());
         }
         Some(words)
     }
 }
 
-/// A command with the words that it was read from.
-#[derive(Clone, Debug)]
-struct Run(RunCommand, String);
-
-impl FromStr for Run {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Ok(Self(text.parse()?, text.to_owned()))
-    }
+/// A command that a shell understands.
+fn command(text: &str) -> Result<String, String> {
+    RunCommand::in_project(text).map(|_| text.to_owned())
 }
-
 fn assignment(text: &str) -> Result<(&str, &str), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {

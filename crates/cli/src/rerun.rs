@@ -1,13 +1,13 @@
 //! `oxeye rerun`: candidates that were edited by hand, verified and timed beside what was generated.
 
-use crate::checks::CheckArgs;
 use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
+use crate::manner::Manner;
 use crate::program::ProgramArgs;
 use crate::table::time;
 use crate::terminal::View;
-use crate::tuning::{FpArgs, duration, print_report};
+use crate::tuning::{JudgingArgs, duration, print_report};
 use anyhow::bail;
 use console::Style;
 use oxeye::{Progress, RerunCandidate, RerunFigures, RerunOptions, RerunReport};
@@ -17,7 +17,7 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   Keep the fastest candidates of every nest as files
-    oxeye optimize gemm.c --keep-candidates candidates -- gcc -O3 -lm
+    oxeye tune gemm.c --keep-candidates candidates -- gcc -O3 -lm
 
   Edit one, and see what that does
     oxeye rerun gemm.c --candidates candidates -- gcc -O3 -lm
@@ -40,17 +40,15 @@ Exit codes:
 
 /// Verify and time candidates that were edited by hand, beside what was generated
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
-    /// The folder of `optimize --keep-candidates`, for all that were edited, or a file in it; may be repeated
+    /// The folder of `tune --keep-candidates`, for all that were edited, or a file in it; may be repeated
     #[arg(long, required = true, value_name = "FOLDER|FILE")]
     candidates: Vec<PathBuf>,
     #[command(flatten)]
-    fp: FpArgs,
-    #[command(flatten)]
-    checks: CheckArgs,
+    judging: JudgingArgs,
     /// Time for each candidate, such as 90s or 5m
     #[arg(long, default_value = "60s", value_parser = duration)]
     budget: Duration,
@@ -62,9 +60,8 @@ pub(crate) struct Args {
 impl Args {
     /// What came of the candidates.
     pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<RerunReport> {
-        let mut options = self.program.options();
-        options.fp = self.fp.policy();
-        options.checks = self.checks.checks();
+        let mut options = self.program.options()?;
+        self.judging.apply(&mut options);
         options.budget = self.budget;
         Ok(oxeye::rerun(&options, &chosen(&self.candidates)?, progress)?)
     }
@@ -94,15 +91,15 @@ fn chosen(paths: &[PathBuf]) -> anyhow::Result<RerunOptions> {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &[&args.program.file])?;
     }
-    let drawing = Drawing::new(false);
+    let drawing = Drawing::new(manner, false);
     let outcome = args.answer(&drawing);
     drawing.finish();
     let report = outcome?;
-    print_report(args.json.as_deref(), &|| report.to_json(), false, &|view| shown(&report, view))?;
+    print_report(args.json.as_deref(), &|| report.to_json(), manner, &|view| shown(&report, view))?;
     Ok(if report.is_right() { Exit::Done } else { Exit::Negative })
 }
 

@@ -3,10 +3,10 @@
 use crate::columns::wrapped;
 use crate::draw::Drawing;
 use crate::exit::Exit;
+use crate::manner::Manner;
 use crate::program::ProgramArgs;
 use crate::terminal::View;
-use crate::tuning::{Memory, TuningArgs, duration, knowledge};
-use clap::Args as _;
+use crate::tuning::{JudgingArgs, Memory, ResultArgs, duration, knowledge};
 use oxeye::{Knowledge, Progress, Report, SearchOptions};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -22,14 +22,14 @@ Examples:
     oxeye search gemm.c --budget 1h --log gemm.search.jsonl -- gcc -O3 -lm
 
   One trial of the log as a file, whether it won or not
-    oxeye replay gemm.search.jsonl gemm.c --trial 12 -o gemm_12.c
+    oxeye apply gemm.search.jsonl gemm.c --trial 12 -o gemm_12.c
 
   A function without a program, 200 candidates, nothing added to the database
     oxeye search kernel.c -f jacobi --set n=2000 --budget 10m \\
         --max-trials 200 --no-learn -- gcc -O2
 
 Every step of every candidate is proved legal before it is compiled; winners are
-checked and timed as by `oxeye optimize`. All trials, failures included, are
+checked and timed as by `oxeye tune`. All trials, failures included, are
 added to the recipe database when the search is done.
 
 Exit codes:
@@ -41,7 +41,7 @@ Exit codes:
 
 /// Search for faster schedules of a C file's loop nests for as long as a budget allows
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
@@ -57,8 +57,13 @@ pub(crate) struct Args {
     /// Compile and run at most this many candidates of each nest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_trials: Option<u32>,
+    /// How many of the fastest are timed against the original
+    #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
+    top_k: u32,
     #[command(flatten)]
-    tuning: TuningArgs,
+    judging: JudgingArgs,
+    #[command(flatten)]
+    results: ResultArgs,
     /// The recipe database that trials are added to [default: as `oxeye db path` says]
     #[arg(long, value_name = "FILE")]
     database: Option<PathBuf>,
@@ -70,37 +75,25 @@ pub(crate) struct Args {
     compare_donors: bool,
 }
 
-#[cfg(test)]
-impl Args {
-    pub(crate) fn program(&self) -> &ProgramArgs {
-        &self.program
-    }
-}
-
-/// Whether the words are arguments of this subcommand.
-pub(crate) fn are_arguments(words: &[String]) -> bool {
-    let command = Args::augment_args(clap::Command::new("search").no_binary_name(true));
-    command.try_get_matches_from(words).is_ok()
-}
-
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
-    let drawing = Drawing::new(args.tuning.is_verbose());
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
+    let drawing = Drawing::new(manner, manner.verbose);
     let outcome = args.answer(&drawing);
     drawing.finish();
     let (report, learnt) = outcome?;
     // A search that has ended has nothing to go on with.
-    let details = if args.tuning.is_verbose() { searched(&report) } else { String::new() };
-    args.tuning.deliver(&report, &(details + &learnt), &|_| None)
+    let details = if manner.verbose { searched(&report, manner) } else { String::new() };
+    args.results.deliver(&report, &(details + &learnt), manner, &|_| None)
 }
 
 impl Args {
     /// Searches, and writes the tuned file. Also returns what there is to say of what was learnt.
     pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<(Report, String)> {
-        let mut options = self.program.options();
-        options.budget = self.budget;
+        let mut options = self.program.options()?;
+        (options.budget, options.top_k) = (self.budget, self.top_k as usize);
+        self.judging.apply(&mut options);
         let log: Vec<&Path> = self.log.as_deref().into_iter().collect();
-        self.tuning.apply(&mut options, &log)?;
+        self.results.apply(&mut options, &log)?;
         options.knowledge =
             if self.compare_donors { knowledge(self.database.clone()) } else { Knowledge::Nothing };
         let memory = if self.no_learn { None } else { Some(Memory::open(self.database.clone())?) };
@@ -113,7 +106,7 @@ impl Args {
 }
 
 /// How the search of each nest went, for people.
-fn searched(report: &Report) -> String {
+fn searched(report: &Report, manner: &Manner) -> String {
     let mut out = String::new();
     for nest in report.search.iter().flat_map(|search| &search.nests) {
         let line = report.nests.get(nest.id).map_or(0, |n| n.line.line);
@@ -123,7 +116,7 @@ fn searched(report: &Report) -> String {
              {hopeless} skipped as too slow by the model; {}",
             nest.stopped
         );
-        out += &wrapped(&sentence, View::of_stdout(false).width);
+        out += &wrapped(&sentence, View::of_stdout(manner).width);
         for method in &nest.compared {
             let speedup = method.speedup.map_or("none correct".into(), |s| format!("{s:.2}x"));
             let picks = method.picks.join(", ");

@@ -1,6 +1,8 @@
 //! Where reports are printed: how wide a line is, whether it may have colours, and standard output itself.
 
+use crate::manner::Manner;
 use anyhow::bail;
+use clap::ColorChoice;
 use console::{Style, Term};
 use std::io::Write;
 
@@ -23,33 +25,39 @@ pub(crate) struct View {
 impl View {
     /// For standard output: as wide as `COLUMNS` says, else as the terminal, else 80 characters; colours on a terminal only,
     /// and not where `NO_COLOR` is set.
-    pub(crate) fn of_stdout(verbose: bool) -> Self {
+    pub(crate) fn of_stdout(manner: &Manner) -> Self {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let terminal = Term::stdout();
         let columns = terminal.size_checked().map(|(_, columns)| columns);
-        Self::from(variable, terminal.is_term(), columns, verbose)
+        Self::from(variable, terminal.is_term(), columns, manner)
     }
 
     /// For what goes to standard error beside a report that a program reads.
-    pub(crate) fn of_stderr(verbose: bool) -> Self {
+    pub(crate) fn of_stderr(manner: &Manner) -> Self {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let terminal = Term::stderr();
         let columns = terminal.size_checked().map(|(_, columns)| columns);
-        Self::from(variable, terminal.is_term(), columns, verbose)
+        Self::from(variable, terminal.is_term(), columns, manner)
     }
 
     fn from(
         variable: impl Fn(&str) -> Option<String>,
         is_terminal: bool,
         columns: Option<u16>,
-        verbose: bool,
+        manner: &Manner,
     ) -> Self {
         let told = variable("COLUMNS").and_then(|columns| columns.parse().ok());
         let width = told.or(columns.filter(|_| is_terminal).map(usize::from)).unwrap_or(USUAL_WIDTH);
-        let colour = is_terminal
-            && variable("NO_COLOR").is_none()
-            && variable("TERM").is_none_or(|terminal| terminal != "dumb");
-        Self { width: width.max(LEAST_WIDTH), colour, verbose }
+        let colour = match manner.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                is_terminal
+                    && variable("NO_COLOR").is_none()
+                    && variable("TERM").is_none_or(|terminal| terminal != "dumb")
+            }
+        };
+        Self { width: width.max(LEAST_WIDTH), colour, verbose: manner.verbose }
     }
 
     /// Text in a style, if there are any.
@@ -73,7 +81,7 @@ mod tests {
 
     fn view(set: &[(&str, &str)], is_terminal: bool) -> (usize, bool) {
         let find = |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-        let view = View::from(find, is_terminal, Some(132), false);
+        let view = View::from(find, is_terminal, Some(132), &Manner::PLAIN);
         (view.width, view.colour)
     }
 
@@ -90,6 +98,8 @@ mod tests {
     #[test]
     fn colours_are_for_terminals_that_want_them() {
         assert!(!view(&[("NO_COLOR", "1")], true).1 && !view(&[("TERM", "dumb")], true).1);
+        let always = Manner { color: ColorChoice::Always, ..Manner::PLAIN };
+        assert!(View::from(|_| None, false, None, &always).colour);
         let plain = View { width: 80, colour: false, verbose: false };
         assert_eq!(plain.styled(Style::new().bold(), "x"), "x");
         assert_ne!(View { colour: true, ..plain }.styled(Style::new().bold(), "x"), "x");

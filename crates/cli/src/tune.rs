@@ -1,45 +1,38 @@
-//! `oxeye tune`: tune a project.
+//! `oxeye tune`: tune the loop nests of a C file, or of a project.
 
-use crate::checks::CheckArgs;
 use crate::draw::Drawing;
+use crate::dry;
 use crate::exit::Exit;
+use crate::go_on::GoOn;
+use crate::manner::Manner;
+use crate::mistakes::Mistake;
+use crate::program::{FileArgs, ProgramArgs, RunArgs};
+use crate::project::{BuildArgs, Told};
 use crate::table;
 use crate::terminal::View;
-use crate::tuning::{FpArgs, KnowledgeArgs, duration, print_report};
+use crate::tuning::{JudgingArgs, KnowledgeArgs, Memory, ResultArgs, duration, print_report};
 use anyhow::bail;
-use oxeye::{BuildSource, CONFIG_FILE, LOCK_FILE, Progress, ProjectConfig, TuneOutput, TuneReport};
+use oxeye::{
+    CONFIG_FILE, Focus, FoundValues, LOCK_FILE, NamedPlace, Options, Progress, Report, SavedRecipes,
+    TuneOutput, TuneReport,
+};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+const MORE: &str = "\
+--help has all options, with examples.
+  oxeye tune gemm.c -- gcc -O3 -march=native -lm
+  oxeye tune --build 'make clean && make' --run './solver -n 200'";
+
 const EXAMPLES: &str = "\
 Examples:
-  A program that make builds; clean first, since only what is compiled is seen
-    oxeye tune --build 'make clean && make -j2' --run './solver -n 200 input.dat'
+  A program of one file: it is run once, and its loop nests are tuned with its
+  data; the result is gemm.oxeye.c
+    oxeye tune gemm.c -- gcc -O3 -march=native -ffast-math -lm
 
-  The same with a file for standard input, and more time
-    oxeye tune --build 'make clean && make' --run './solver < input.dat' --budget 5m
-
-  A project that CMake has configured with
-  -DCMAKE_EXPORT_COMPILE_COMMANDS=ON and built
-    oxeye tune --compile-commands build/compile_commands.json \\
-        --run build/solver
-
-  A library that another program loads
-    oxeye tune --build 'python setup.py build_ext --inplace --force' \\
-        --run 'python bench.py'
-
-  Copies of the changed files instead of a patch, and the recipes of all nests
-  to be applied again later without measuring
-    oxeye tune --build 'make clean && make' --run ./solver -o tuned/ \\
-        --save-recipe solver.recipes.json
-    oxeye replay solver.recipes.json
-
-  A page with all files and nests, and the roofline of this machine
-    oxeye tune --build 'make clean && make' --run ./solver --html solver.html
-
-  A program that prints times and writes its result to files
-    oxeye tune --build 'make clean && make' --run './solver input.dat' \\
-        --ignore 'took [0-9.]+ s' --compare out/u.npy --compare log.txt
+  A project that make builds; clean first, since only what is compiled is seen.
+  The result is a patch
+    oxeye tune --build 'make clean && make -j2' --run './solver < input.dat'
 
   The options kept in an oxeye.toml, and used again; what was found is kept in
   oxeye.lock.json, and `oxeye check` fails if that is lost
@@ -47,183 +40,317 @@ Examples:
     oxeye tune --budget 10m
     oxeye check
 
-The program is sampled first; only the files that take its time are read. The
-build runs as you give it; what Oxeye compiles goes into a temporary folder.
-Where --build or --run is not given, oxeye.toml in the present folder is read; the
-command line wins. Its keys are build or compile-commands, run, cwd, exit-code,
-budget, threads, fp, tolerance, ignore and compare.
+Recipes that helped similar nests of the recipe database are tried first;
+`oxeye explain` shows which nests those are, and why. If none of them is faster,
+or no nest is similar, Oxeye tries what the nest itself suggests. In the time
+that is left, nests that are far from their roofs are searched further.
+
+A project's build runs as you give it; what Oxeye compiles goes into a temporary
+folder. Where --build or --run is not given, oxeye.toml in the present folder is
+read; the command line wins. Its keys are build or compile-commands, run, cwd,
+exit-code, budget, threads, fp, tolerance, ignore and compare.
 
 Exit codes:
-  0    done; if nothing was faster, no patch is written, and the report says why
+  0    done; if nothing was faster, nothing is changed, and the report says why
+  1    the tuned program did not behave like the original and was discarded, or
+       nothing was changed and --fail-if-unchanged is given
   2    could not run
   130  interrupted";
 
-/// How a project is built, run and compared; what is not given stands in an `oxeye.toml`.
+/// Make the loop nests of a C file or of a project faster
 #[derive(clap::Args)]
-pub(crate) struct ProjectArgs {
-    /// The command that builds all of it, as in a shell; it runs in the present folder
-    #[arg(long, value_name = "COMMAND")]
-    build: Option<String>,
-    /// The file that lists how the sources are compiled, instead of a build
-    #[arg(long, value_name = "FILE", conflicts_with = "build")]
-    compile_commands: Option<PathBuf>,
-    /// How the program is run, as in a shell: `./solver -n 200 < input.dat`
-    #[arg(long, value_name = "COMMAND")]
-    run: Option<String>,
-    /// The folder that the program runs in [default: the present one]
-    #[arg(long, value_name = "FOLDER")]
-    cwd: Option<PathBuf>,
-    /// The exit code of the program when all is well [default: 0]
-    #[arg(long, value_name = "CODE")]
-    exit_code: Option<i32>,
-    /// Most threads to use; 1 emits no OpenMP [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    threads: Option<u32>,
+#[command(after_help = MORE, after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The C file, or a DaCe program; without one, the project in the present folder
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The command that compiles FILE, as you would type it [default: cc -O3 -march=native -lm]
+    ///
+    /// Further sources, objects and libraries stand there, too.
+    #[arg(last = true, value_name = "CC ARGS", requires = "file")]
+    compiler: Vec<String>,
     #[command(flatten)]
-    fp: FpArgs,
+    build: BuildArgs,
     #[command(flatten)]
-    checks: CheckArgs,
+    run: RunArgs,
+    #[command(flatten)]
+    of_file: FileArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    judging: JudgingArgs,
+    /// Keep a result only if the program gains so much
+    ///
+    /// It has to be so many times as fast, and its interval has to lie above 1. At 1 and below, whatever is not slower is kept.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.03, value_parser = factor, help_heading = "Correctness")]
+    min_speedup: f64,
+    #[command(flatten)]
+    results: ResultArgs,
+    /// Keep options and result of a project for `oxeye check`
+    ///
+    /// The options go to oxeye.toml, which later runs read; what was found to oxeye.lock.json.
+    #[arg(long, conflicts_with = "file", help_heading = "Output")]
+    save_config: bool,
+    /// Write the fastest candidates of every nest of FILE to a folder, for `oxeye rerun`; those that were edited stay
+    #[arg(long, value_name = "FOLDER", requires = "file", help_heading = "Output", hide_short_help = true)]
+    keep_candidates: Option<PathBuf>,
+    /// Show the nests, their shares, and why not; try and write nothing
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
+    /// End with exit code 1 if nothing was changed
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    fail_if_unchanged: bool,
+    #[command(flatten)]
+    knowledge: KnowledgeArgs,
+    /// Add every trial to the recipe database
+    #[arg(long, requires = "file", help_heading = "Database", hide_short_help = true)]
+    learn: bool,
 }
 
-/// What a run on a project is told.
-pub(crate) struct Told {
-    /// By the command line, and where that says nothing, by the file.
-    pub(crate) config: ProjectConfig,
-    /// Whether what is built and run is what the file says.
-    pub(crate) is_of_file: bool,
+/// What is tried, and where.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Search")]
+struct SearchArgs {
+    /// Time for the whole run, such as 90s or 5m [default: 60s]
+    ///
+    /// It begins behind the first run of the program.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Duration>,
+    /// Stop at what is suggested, however much time is left
+    ///
+    /// Suggested is what helped similar nests, and what the nests themselves suggest.
+    #[arg(long)]
+    quick: bool,
+    /// Measure everything anew; otherwise a run goes on where an earlier one of the same command ended
+    #[arg(long, hide_short_help = true)]
+    fresh: bool,
+    /// Tune only this file, FILE:LINE or function; may be repeated
+    #[arg(long, value_name = "PLACE")]
+    only: Vec<NamedPlace>,
+    /// Do not tune this file, FILE:LINE or function; may be repeated
+    #[arg(long, value_name = "PLACE")]
+    exclude: Vec<NamedPlace>,
+    /// Leave nests that take less of the program's time
+    #[arg(long, value_name = "PERCENT", value_parser = percent, hide_short_help = true)]
+    min_share: Option<f64>,
+    /// Candidates to try first on each nest, from what helped similar nests
+    ///
+    /// Of one file, also how many of the fastest are timed against the original.
+    #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100), hide_short_help = true)]
+    top_k: u32,
+    /// Try the recipes of this file on their nests before the others, such as those of another machine
+    #[arg(long, alias = "candidates", value_name = "RECIPES", requires = "file", hide_short_help = true)]
+    recipes: Option<PathBuf>,
+    /// Try recipes for what a report of `oxeye inspect --json` found; each is proved, or tested at run time before its nest
+    #[arg(long, value_name = "REPORT", requires = "file", hide_short_help = true)]
+    values: Option<PathBuf>,
 }
 
-impl ProjectArgs {
-    /// What these arguments say, and what the file in the present folder says where build or run are not given.
-    pub(crate) fn told(&self, budget: Option<Duration>) -> anyhow::Result<Told> {
-        let build = match (&self.build, &self.compile_commands) {
-            (Some(command), _) => Some(BuildSource::Command(command.clone())),
-            (None, file) => file.clone().map(BuildSource::CompileCommands),
-        };
-        let is_complete = build.is_some() && self.run.is_some();
-        let is_silent = build.is_none() && self.run.is_none() && self.cwd.is_none();
-        let given = ProjectConfig {
-            build,
-            run: self.run.clone(),
-            cwd: self.cwd.clone(),
-            exit_code: self.exit_code,
-            budget,
-            threads: self.threads,
-            fp: self.fp.given(),
-            checks: self.checks.checks(),
-        };
-        let file = Path::new(CONFIG_FILE);
-        if is_complete || !file.exists() {
-            return Ok(Told { config: given, is_of_file: false });
-        }
-        Ok(Told { config: ProjectConfig::load(file)?.under(given), is_of_file: is_silent })
+fn factor(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('x').parse() {
+        Ok(value) if (0.0..1000.0).contains(&value) => Ok(value),
+        _ => Err("it is a factor such as 1.03".into()),
     }
 }
 
-/// Find the loop nests that take the time of a project, make them faster, and write a patch
-#[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    project: ProjectArgs,
-    /// Time for trying candidates, such as 90s or 5m [default: 60s]
-    #[arg(long, value_parser = duration)]
-    budget: Option<Duration>,
-    /// Stop at what similar nests and the nests themselves suggest, however much time is left
-    #[arg(long)]
-    quick: bool,
-    /// Measure everything anew; otherwise a search goes on where an earlier run of the same command ended
-    #[arg(long)]
-    fresh: bool,
-    /// Assume that pointer parameters of a function never overlap
-    #[arg(long)]
-    no_alias: bool,
-    /// Where the patch goes; a folder (`tuned/`) gets copies of the changed files instead
-    #[arg(short, long, value_name = "OUT", default_value = "oxeye.patch")]
-    output: PathBuf,
-    /// Change the files themselves instead
-    #[arg(long, conflicts_with = "output")]
-    in_place: bool,
-    /// Candidates to try first on each nest, from what helped similar nests
-    #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
-    top_k: u32,
-    /// Show everything about every nest: steps, donors, all candidates, and what was not possible and why
-    #[arg(short, long)]
-    verbose: bool,
-    /// Write the recipes of all changed files to a file for `oxeye replay`
-    #[arg(long, value_name = "RECIPES")]
-    save_recipe: Option<PathBuf>,
-    /// Keep the options of this run in an oxeye.toml, and what it found in oxeye.lock.json for `oxeye check`
-    #[arg(long)]
-    save_config: bool,
-    /// Write the report as JSON; `-` is standard output
-    #[arg(long, value_name = "REPORT")]
-    json: Option<PathBuf>,
-    /// Write the report as a self-contained HTML page: files, nests, roofline, what could not be read
-    #[arg(long, value_name = "REPORT")]
-    html: Option<PathBuf>,
-    #[command(flatten)]
-    knowledge: KnowledgeArgs,
+/// A number of percent below a hundred.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').trim().parse() {
+        Ok(value) if (0.0..100.0).contains(&value) => Ok(value),
+        _ => Err("it is a number of percent from 0 to below 100".into()),
+    }
 }
 
 /// What a run found, and what is needed to show it.
-pub(crate) struct Tuned {
-    pub(crate) report: TuneReport,
-    /// The command that was run.
-    command: String,
-    /// Whether what it found was kept for `oxeye check`.
-    kept: bool,
+pub(crate) enum Tuned {
+    /// Of a file. The text is on what was learnt.
+    File(Box<Report>, String),
+    /// Of a project.
+    Project {
+        report: Box<TuneReport>,
+        /// The command that was run.
+        command: String,
+        /// Whether what it found was kept for `oxeye check`.
+        kept: bool,
+    },
 }
 
 impl Args {
-    /// Tunes the project, and writes what comes of it.
+    /// Tunes the file or the project, and writes what comes of it.
     pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<Tuned> {
-        let told = self.project.told(self.budget)?;
-        let mut options = told.config.options()?;
+        match self.program()? {
+            Some(program) => {
+                let (report, learnt) = self.tune_file(&program, progress)?;
+                Ok(Tuned::File(Box::new(report), learnt))
+            }
+            None => self.tune_project(progress),
+        }
+    }
+
+    /// The file with what it takes to compile and run it, if it is one.
+    pub(crate) fn program(&self) -> Result<Option<ProgramArgs>, Mistake> {
+        let Some(file) = self.file.clone() else { return Ok(None) };
+        if let Some(build) = self.build.source() {
+            return Err(Mistake::new(format!(
+                "a build ({build}) is for a project, and {} a file of it; --only {0} tunes that file there",
+                file.display()
+            )));
+        }
+        let (of_file, run, compiler) = (self.of_file.clone(), self.run.clone(), self.compiler.clone());
+        Ok(Some(ProgramArgs { file, of_file, run, compiler }))
+    }
+
+    /// Which nests are tuned, and what is kept.
+    fn focus(&self, function: Option<String>) -> Focus {
+        let search = &self.search;
+        Focus {
+            function,
+            only: search.only.clone(),
+            exclude: search.exclude.clone(),
+            least_share: 0.01 * search.min_share.unwrap_or(0.0),
+            least_speedup: self.min_speedup,
+            is_dry: self.dry_run,
+        }
+    }
+
+    /// Tunes a file. Also returns what there is to say of what was learnt.
+    fn tune_file(&self, program: &ProgramArgs, progress: &dyn Progress) -> anyhow::Result<(Report, String)> {
+        let mut options = program.options()?;
+        let search = &self.search;
+        options.budget = search.budget.unwrap_or(options.budget);
+        (options.quick, options.fresh, options.top_k) = (search.quick, search.fresh, search.top_k as usize);
+        options.focus = self.focus(options.focus.function.take());
+        if let Some(path) = &search.recipes {
+            options.candidates = match SavedRecipes::load(path)? {
+                SavedRecipes::File(recipes) => recipes.nests,
+                SavedRecipes::Project(_) => bail!("{} is for a project, not for one file", path.display()),
+            };
+        }
+        options.values = search.values.as_deref().map(FoundValues::load).transpose()?;
+        options.keep_candidates = self.keep_candidates.clone();
+        self.judging.apply(&mut options);
+        self.results.apply(&mut options, &[])?;
+        let memory = if self.learn { Some(Memory::open(self.knowledge.database.clone())?) } else { None };
+        self.knowledge.apply(&mut options);
+        let Some(memory) = memory else {
+            return Ok((oxeye::optimize(&options, progress)?, self.kept(&options)));
+        };
+        let (report, entries) = oxeye::optimize_and_learn(&options, progress)?;
+        Ok((report, self.kept(&options) + &memory.learn(entries)))
+    }
+
+    /// Where candidates are, and what to do with them; nothing if none were asked for.
+    fn kept(&self, options: &Options) -> String {
+        let Some(folder) = &options.keep_candidates else { return String::new() };
+        let (folder, file) = (folder.display(), options.file.display());
+        format!(
+            "candidates written to {folder}; edit one, then: oxeye rerun {file} --candidates {folder}, with the same compiler\n",
+        )
+    }
+
+    fn tune_project(&self, progress: &dyn Progress) -> anyhow::Result<Tuned> {
+        let (search, results) = (&self.search, &self.results);
+        results.check()?;
+        let told = Told::by(&self.build, &self.run, &self.judging, search.budget)?;
+        let mut options = told.options()?;
         if self.save_config && Path::new(CONFIG_FILE).exists() {
             bail!("{CONFIG_FILE} is there already; --save-config writes a new one where there is none");
         }
-        options.quick = self.quick;
-        options.fresh = self.fresh;
-        options.no_alias = self.no_alias;
-        options.top_k = self.top_k as usize;
-        options.output = if self.in_place { TuneOutput::InPlace } else { TuneOutput::named(&self.output) };
-        options.save_recipe = self.save_recipe.clone();
+        (options.quick, options.fresh, options.top_k) = (search.quick, search.fresh, search.top_k as usize);
+        options.no_alias = self.of_file.no_alias;
+        options.focus = self.focus(None);
+        options.output = match &results.output {
+            _ if results.in_place => TuneOutput::InPlace,
+            Some(path) => TuneOutput::named(path),
+            None => options.output,
+        };
+        options.save_recipe = results.save_recipe.clone();
         // What another run than that of the file finds is not what `check` would compare with.
-        options.lock = (told.is_of_file || self.save_config).then(|| LOCK_FILE.into());
+        let keeps = (told.is_of_file || self.save_config) && !self.dry_run;
+        options.lock = keeps.then(|| LOCK_FILE.into());
         (options.knowledge, options.donors) = self.knowledge.chosen();
-        let mut taken: Vec<&Path> =
-            options.output.patch().into_iter().chain(options.save_recipe.as_deref()).collect();
-        for path in
-            self.json.iter().chain(&self.html).map(PathBuf::as_path).filter(|path| *path != Path::new("-"))
-        {
-            oxeye::check_writable(path, &taken)?;
-            taken.push(path);
-        }
-        let report = oxeye::tune(&options, progress)?;
-        if self.save_config {
+        let taken = options.output.patch().into_iter().chain(options.save_recipe.as_deref()).collect();
+        results.check_reports(taken, &[])?;
+        let report = Box::new(oxeye::tune(&options, progress)?);
+        if self.save_config && !self.dry_run {
             oxeye::write_atomically(Path::new(CONFIG_FILE), told.config.to_toml().as_bytes())?;
         }
-        let (command, kept) = (told.config.run.unwrap_or_default(), options.lock.is_some());
-        Ok(Tuned { report, command, kept })
+        Ok(Tuned::Project { report, command: told.config.run.unwrap_or_default(), kept: keeps })
+    }
+
+    /// The longer run that would go on.
+    pub(crate) fn go_on(&self) -> Option<GoOn> {
+        let program = self.program().ok()??;
+        let options = || {
+            let database = self.knowledge.database.as_deref().map(|path| path.to_str().map(str::to_owned));
+            let database = match database {
+                Some(path) => vec!["--database".to_owned(), path?],
+                None => Vec::new(),
+            };
+            Some([self.results.words()?, self.judging.words(), database].concat())
+        };
+        let budget = self.search.budget.unwrap_or(Options::new("").budget);
+        Some(GoOn::after(&program, options(), budget))
+    }
+
+    /// The function that the run was about, if it was about one.
+    pub(crate) fn given_function(&self) -> Option<&str> {
+        self.of_file.function.as_deref()
     }
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
-    let drawing = Drawing::new(args.verbose);
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
+    let drawing = Drawing::new(manner, manner.verbose);
     let outcome = args.answer(&drawing);
     drawing.finish();
-    let Tuned { report, command, kept } = outcome?;
-    if let Some(path) = &args.html {
-        match report.to_html() {
-            Some(page) => oxeye::write_atomically(path, page.as_bytes())?,
-            None => {
-                eprintln!("{}: no page was written, as the machine could not be measured", path.display())
-            }
+    let tuned = outcome?;
+    let json = args.results.json.as_deref();
+    let (exit, is_changed) = match &tuned {
+        Tuned::File(report, _) if args.dry_run => {
+            print_report(json, &|| report.to_json(), manner, &|view| dry::of_file(report, view))?;
+            return Ok(Exit::Done);
         }
+        Tuned::Project { report, .. } if args.dry_run => {
+            print_report(json, &|| report.to_json(), manner, &|view| dry::of_project(report, view))?;
+            return Ok(Exit::Done);
+        }
+        Tuned::File(report, more) => {
+            let (go_on, given) = (args.go_on(), args.given_function());
+            let go_on = |function: Option<&str>| go_on.as_ref()?.command(function, given);
+            (args.results.deliver(report, more, manner, &go_on)?, report.changed)
+        }
+        Tuned::Project { report, command, kept } => {
+            if let Some(path) = &args.results.html {
+                match report.to_html() {
+                    Some(page) => oxeye::write_atomically(path, page.as_bytes())?,
+                    None => {
+                        eprintln!(
+                            "{}: no page was written, as the machine could not be measured",
+                            path.display()
+                        )
+                    }
+                }
+            }
+            let shown = |view: View| table::render_project(report, command, *kept, view);
+            print_report(json, &|| report.to_json(), manner, &shown)?;
+            (Exit::Done, report.files.iter().any(|file| file.changed))
+        }
+    };
+    Ok(if args.fail_if_unchanged && !is_changed { Exit::Negative } else { exit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_and_percentages_have_bounds() {
+        assert_eq!((factor("1.1x"), factor("0")), (Ok(1.1), Ok(0.0)));
+        assert_eq!((percent("25"), percent("10 %")), (Ok(25.0), Ok(10.0)));
+        for wrong in ["", "-1", "nan", "x"] {
+            assert!(percent(wrong).is_err() && factor(wrong).is_err(), "{wrong}");
+        }
+        assert!(percent("100").is_err());
     }
-    let shown = |view: View| table::render_project(&report, &command, kept, view);
-    print_report(args.json.as_deref(), &|| report.to_json(), args.verbose, &shown)?;
-    Ok(Exit::Done)
 }

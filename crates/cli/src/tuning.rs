@@ -2,6 +2,8 @@
 
 use crate::checks::CheckArgs;
 use crate::exit::Exit;
+use crate::manner::Manner;
+use crate::mistakes::Mistake;
 use crate::table;
 use crate::terminal::{View, print_or_quit};
 use anyhow::bail;
@@ -14,42 +16,59 @@ use oxeye_database::{
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Options of a tuning run but for its budget, and the files it writes.
+/// Files that a tuning run of one file or a project writes.
 #[derive(clap::Args)]
-pub(crate) struct TuningArgs {
-    /// Where the tuned file goes [default: FILE with `.oxeye` before its extension]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ResultArgs {
+    /// Where the result goes [default: FILE.oxeye.c; of a project oxeye.patch]
+    ///
+    /// Of a project, a folder (`tuned/`) gets copies of the changed files.
     #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
-    /// Change the file itself instead
+    pub(crate) output: Option<PathBuf>,
+    /// Change the files themselves instead
     #[arg(long, conflicts_with = "output")]
-    in_place: bool,
-    /// Candidates to try first on each nest, from what helped similar nests; also how many of the fastest are timed
-    /// against the original
-    #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
-    top_k: u32,
-    #[command(flatten)]
-    fp: FpArgs,
-    #[command(flatten)]
-    checks: CheckArgs,
-    /// Show everything about every nest: steps, donors, all candidates, and what was not possible and why
-    #[arg(short, long)]
-    verbose: bool,
-    /// Write the recipes of the chosen candidates to a file for `oxeye replay`
-    #[arg(long, value_name = "RECIPE")]
-    save_recipe: Option<PathBuf>,
+    pub(crate) in_place: bool,
+    /// Write the recipes of what was changed to a file for `oxeye apply`
+    #[arg(long, value_name = "RECIPES", hide_short_help = true)]
+    pub(crate) save_recipe: Option<PathBuf>,
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "REPORT")]
-    json: Option<PathBuf>,
-    /// Write the report as a self-contained HTML page with roofline plots
+    pub(crate) json: Option<PathBuf>,
+    /// Write the report as an HTML page
     #[arg(long, value_name = "REPORT")]
-    html: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
+}
+
+/// How results are judged.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Correctness")]
+pub(crate) struct JudgingArgs {
+    #[command(flatten)]
+    pub(crate) fp: FpArgs,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
+}
+
+impl JudgingArgs {
+    /// Puts what these arguments say into the options.
+    pub(crate) fn apply(&self, options: &mut Options) {
+        options.fp = self.fp.policy();
+        options.checks = self.checks.checks();
+    }
+
+    /// These arguments as words of a command line.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let fp = self.fp.fp.and_then(|fp| fp.to_possible_value());
+        let fp = fp.into_iter().flat_map(|fp| ["--fp".to_owned(), fp.get_name().to_owned()]);
+        fp.chain(self.checks.words()).collect()
+    }
 }
 
 /// What may be done to floating point.
-#[derive(clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FpArgs {
-    /// Whether floating-point sums may be reordered [default: as the compile flags say]
-    #[arg(long, value_enum)]
+    /// Whether sums may be reordered [default: as the compile flags say]
+    #[arg(long, value_enum, value_name = "POLICY")]
     fp: Option<Fp>,
 }
 
@@ -76,28 +95,44 @@ enum Fp {
     Reassociate,
 }
 
-impl TuningArgs {
+impl ResultArgs {
     /// Puts what these arguments say into the options, and checks that every file can be written and is none of `others`.
     pub(crate) fn apply(&self, options: &mut Options, others: &[&Path]) -> anyhow::Result<()> {
+        self.check()?;
         options.output = output(self.output.clone(), self.in_place, &options.file)?;
-        options.top_k = self.top_k as usize;
-        options.fp = self.fp.policy();
-        options.checks = self.checks.checks();
         options.save_recipe = self.save_recipe.clone();
         let written = options.output_path();
         let mut taken: Vec<&Path> = vec![&options.file, &written];
         taken.extend(options.save_recipe.as_deref());
+        self.check_reports(taken, others)
+    }
+
+    /// That results go to a file.
+    pub(crate) fn check(&self) -> Result<(), Mistake> {
+        let to_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+        match [(&self.output, "-o"), (&self.save_recipe, "--save-recipe"), (&self.html, "--html")]
+            .into_iter()
+            .find(|(path, _)| to_stdout(path))
+        {
+            Some((_, name)) => Err(Mistake::new(format!(
+                "{name} -: standard output has the report; name a file (or ./- for one of that name)"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that reports and `others` can be written, and are none of the files that are taken.
+    pub(crate) fn check_reports<'a>(
+        &'a self,
+        mut taken: Vec<&'a Path>,
+        others: &[&'a Path],
+    ) -> anyhow::Result<()> {
         let reports = self.json.iter().chain(&self.html).map(PathBuf::as_path);
         for path in reports.chain(others.iter().copied()).filter(|path| *path != Path::new("-")) {
             oxeye::check_writable(path, &taken)?;
             taken.push(path);
         }
         Ok(())
-    }
-
-    /// Whether everything is shown.
-    pub(crate) fn is_verbose(&self) -> bool {
-        self.verbose
     }
 
     /// The options of these that another run for the same result needs too, as words of a command line. `None` if a path is
@@ -110,10 +145,6 @@ impl TuningArgs {
         if self.in_place {
             words.push("--in-place".to_owned());
         }
-        if let Some(fp) = self.fp.fp.and_then(|fp| fp.to_possible_value()) {
-            words.extend(["--fp".to_owned(), fp.get_name().to_owned()]);
-        }
-        words.extend(self.checks.words());
         Some(words)
     }
 
@@ -123,6 +154,7 @@ impl TuningArgs {
         &self,
         report: &Report,
         more: &str,
+        manner: &Manner,
         go_on: &dyn Fn(Option<&str>) -> Option<String>,
     ) -> anyhow::Result<Exit> {
         if let Some(path) = &self.html {
@@ -134,7 +166,7 @@ impl TuningArgs {
             }
         }
         let shown = |view: View| table::render(report, more, view, go_on);
-        print_report(self.json.as_deref(), &|| report.to_json(), self.verbose, &shown)?;
+        print_report(self.json.as_deref(), &|| report.to_json(), manner, &shown)?;
         Ok(match &report.program.mismatch {
             Some(_) if !report.changed && report.build.added.is_empty() => Exit::Negative,
             _ => Exit::Done,
@@ -158,28 +190,31 @@ pub(crate) fn output(named: Option<PathBuf>, in_place: bool, file: &Path) -> any
 pub(crate) fn print_report(
     json: Option<&Path>,
     text: &dyn Fn() -> String,
-    verbose: bool,
+    manner: &Manner,
     shown: &dyn Fn(View) -> String,
 ) -> anyhow::Result<()> {
     if json == Some(Path::new("-")) {
         print_or_quit(&text())?;
-        let _ = std::io::stderr().write_all(shown(View::of_stderr(verbose)).as_bytes());
+        if !manner.quiet {
+            let _ = std::io::stderr().write_all(shown(View::of_stderr(manner)).as_bytes());
+        }
         return Ok(());
     }
     if let Some(path) = json {
         oxeye::write_atomically(path, text().as_bytes())?;
     }
-    print_or_quit(&shown(View::of_stdout(verbose)))
+    manner.say(shown)
 }
 
 /// Where a subcommand looks up what helped other nests.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Database")]
 pub(crate) struct KnowledgeArgs {
     /// The recipe database to learn from, besides the built-in one [default: as `oxeye db path` says]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) database: Option<PathBuf>,
     /// Do not look up similar nests; try only what the nest itself suggests
-    #[arg(long, conflicts_with = "database")]
+    #[arg(long, conflicts_with = "database", hide_short_help = true)]
     no_database: bool,
     /// How nests to learn from are found: embedding, static, hand-made, random or none
     #[arg(long, value_name = "HOW", default_value = "embedding", hide = true, value_parser = donor_search)]

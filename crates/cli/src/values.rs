@@ -3,8 +3,8 @@
 use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
+use crate::manner::Manner;
 use crate::program::ProgramArgs;
-use crate::terminal::View;
 use crate::watched::{Outputs, WatchArgs};
 use oxeye::{Progress, ValuesFinding, ValuesReport};
 use oxeye_profile::format_percent;
@@ -20,7 +20,7 @@ Examples:
 
   Let the recipes be tried; what they rely on is tested when the program runs
     oxeye values solver.c --json values.json -- gcc -O3 -ffast-math
-    oxeye optimize solver.c --values values.json -- gcc -O3 -ffast-math
+    oxeye tune solver.c --values values.json -- gcc -O3 -ffast-math
 
 The program is run twice as it is and once with every access of its loop nests
 told. Found are arrays that hold one value, mostly one, zeros, few values, whole
@@ -37,7 +37,7 @@ Exit codes:
 
 /// Show what the values that loop nests read and write have in common, and which recipe would profit
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
@@ -57,26 +57,26 @@ pub(crate) struct Args {
 impl Args {
     /// Runs the program and tells what it saw.
     pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<ValuesReport> {
-        Ok(oxeye::values(&self.program.options(), &self.watching.options(), progress)?)
+        Ok(oxeye::values(&self.program.options()?, &self.watching.options(), progress)?)
     }
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     let mut outputs = Outputs::new(&args.program.file, &[&args.json, &args.html, &args.svg])?;
-    let drawing = Drawing::new(false);
+    let drawing = Drawing::new(manner, false);
     let outcome = args.answer(&drawing);
     drawing.finish();
     let report = outcome?;
     outputs.write(&args.json, &|| report.to_json())?;
     outputs.write(&args.html, &|| report.to_html())?;
     outputs.write(&args.svg, &|| report.to_svg())?;
-    outputs.print(&|| shown(&report, args.json.as_deref(), View::of_stdout(false).width))?;
+    outputs.print(manner, &|view| shown(&report, args.json.as_deref(), view.width))?;
     Ok(if report.nests.is_empty() { Exit::Negative } else { Exit::Done })
 }
 
 /// The report for people.
-fn shown(report: &ValuesReport, json: Option<&Path>, width: usize) -> String {
+pub(crate) fn shown(report: &ValuesReport, json: Option<&Path>, width: usize) -> String {
     let mut out = String::new();
     if report.findings.is_empty() {
         out.push_str("nothing was found\n");
@@ -101,7 +101,7 @@ fn shown(report: &ValuesReport, json: Option<&Path>, width: usize) -> String {
     out
 }
 
-/// What makes `optimize` try the recipes.
+/// What makes `tune` try the recipes.
 fn how_to_ask(report: &ValuesReport, json: Option<&Path>) -> String {
     let file = report.input.display();
     let (first, json) = match json.filter(|path| *path != Path::new("-")) {
@@ -111,7 +111,7 @@ fn how_to_ask(report: &ValuesReport, json: Option<&Path>) -> String {
             (first, Path::new("values.json"))
         }
     };
-    format!("{first}\n  oxeye optimize {file} --values {}\n", json.display())
+    format!("{first}\n  oxeye tune {file} --values {}\n", json.display())
 }
 
 fn place(finding: &ValuesFinding) -> String {

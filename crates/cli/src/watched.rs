@@ -1,6 +1,7 @@
 //! What the subcommands share that watch a program.
 
-use crate::terminal::print_or_quit;
+use crate::manner::Manner;
+use crate::terminal::{View, print_or_quit};
 use oxeye::WatchOptions;
 use std::path::{Path, PathBuf};
 
@@ -61,7 +62,7 @@ impl Outputs {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn print(self, text: &dyn Fn() -> String) -> anyhow::Result<()> {
-        if self.to_stdout { Ok(()) } else { print_or_quit(&text()) }
+    pub(crate) fn print(self, manner: &Manner, shown: &dyn Fn(View) -> String) -> anyhow::Result<()> {
+        if self.to_stdout { Ok(()) } else { manner.say(shown) }
     }
 }

@@ -27,6 +27,14 @@ pub struct Conditions {
 }
 
 impl Conditions {
+    /// The condition of builds that leave OpenMP off.
+    pub(crate) const WITHOUT_OPENMP: &str = "!defined(_OPENMP)";
+
+    /// Whether the nest is what was read only in builds that leave OpenMP off.
+    pub fn is_without_openmp(&self) -> bool {
+        self.preprocessor.iter().any(|condition| condition == Self::WITHOUT_OPENMP)
+    }
+
     /// Whether the nest is the same in every build.
     pub fn is_empty(&self) -> bool {
         self.preprocessor.is_empty() && self.constant.is_empty() && self.values.is_empty()

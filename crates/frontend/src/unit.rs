@@ -417,7 +417,7 @@ impl Reader<'_> {
             let inlined = inlined.get(&nest.id).map_or(&[][..], Vec::as_slice);
             if !cx.is_threaded && cx.is_under_directives(inlined) {
                 // With threads, different code runs.
-                conditions.preprocessor.insert(0, "!defined(_OPENMP)".to_owned());
+                conditions.preprocessor.insert(0, Conditions::WITHOUT_OPENMP.to_owned());
             }
             if self.unit.included.is_for_cpp(span) {
                 conditions.preprocessor.insert(0, "!defined(__cplusplus)".to_owned());

@@ -17,7 +17,7 @@ pub enum HostError {
         source: std::io::Error,
     },
     /// A cached file that is not a valid profile.
-    #[error("the host profile {path} cannot be used: {why}; `oxeye host --refresh` makes a new one", path = .path.display())]
+    #[error("the host profile {path} cannot be used: {why}; `oxeye doctor --measure --refresh` makes a new one", path = .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

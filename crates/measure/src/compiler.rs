@@ -342,8 +342,14 @@ fn first_diagnostics(stderr: &str) -> String {
     const KEPT_LINES: usize = 12;
     const KEPT_CHARS: usize = 400;
     let lines: Vec<&str> = stderr.lines().collect();
-    let first = lines.iter().position(|line| line.contains("error") || line.contains("undefined reference"));
-    let kept = lines[first.unwrap_or(0)..].iter().take(KEPT_LINES);
+    // What the driver of the compiler says of the linker's failure says nothing of its cause.
+    let is_summary = |line: &str| line.starts_with("collect2:") || line.contains("linker command failed");
+    let is_linker = |line: &str| line.contains("undefined reference") || line.contains("ld: ");
+    let is_fault = |line: &&str| line.contains("error") && !is_summary(line) || is_linker(line);
+    let first = lines.iter().position(is_fault);
+    // Objects of one call have names that say nothing.
+    let is_told = |line: &&&str| !line.contains(": in function `");
+    let kept = lines[first.unwrap_or(0)..].iter().filter(is_told).take(KEPT_LINES);
     kept.map(|line| line.chars().take(KEPT_CHARS).collect::<String>()).collect::<Vec<_>>().join("\n")
 }
 
@@ -370,6 +376,16 @@ mod tests {
         assert!(refused.is_err_and(|error| error.to_string().contains("undeclared")));
         let calls = std::fs::read_to_string(folder.join("calls")).expect("read");
         assert_eq!(calls.lines().count(), 4, "what is wrong is not compiled more often than it must be");
+    }
+
+    #[test]
+    fn linkers_have_the_word_on_what_they_miss() {
+        let words = "/usr/bin/ld: cannot find -lnope: No such file or directory\n\
+                     collect2: error: ld returned 1 exit status\n";
+        assert!(first_diagnostics(words).starts_with("/usr/bin/ld: cannot find -lnope"));
+        let words = "a.c:1: warning: x\n/usr/bin/ld: /tmp/cc1.o: in function `main':\n\
+                     a.c:3: undefined reference to `helper'\ncollect2: error: ld returned 1 exit status\n";
+        assert!(first_diagnostics(words).starts_with("a.c:3: undefined reference to `helper'"));
     }
 
     #[test]

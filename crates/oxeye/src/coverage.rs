@@ -20,13 +20,16 @@ pub struct LineReport {
     /// The last line of several loops.
     #[serde(rename = "last_line", skip_serializing_if = "Option::is_none")]
     pub last: Option<u32>,
+    /// From 1, where another loop is told of that begins in the same line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
 }
 
 impl LineReport {
     /// A line of the text that a file was read as.
     pub(crate) fn of(included: &Included, line: u32) -> Self {
         let found = included.line(line);
-        Self { file: found.file.map(|file| file.name.clone()), line: found.line, last: None }
+        Self { file: found.file.map(|file| file.name.clone()), line: found.line, ..Self::default() }
     }
 }
 
@@ -41,9 +44,10 @@ impl std::fmt::Display for LineReport {
         if let Some(file) = &self.file {
             write!(f, "{file}:")?;
         }
-        match self.last {
-            Some(last) => write!(f, "{}-{last}", self.line),
-            None => self.line.fmt(f),
+        match (self.last, self.column) {
+            (Some(last), _) => write!(f, "{}-{last}", self.line),
+            (None, Some(column)) => write!(f, "{}:{column}", self.line),
+            (None, None) => self.line.fmt(f),
         }
     }
 }

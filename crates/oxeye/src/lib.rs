@@ -81,14 +81,15 @@ pub use commands::{
     CONFIG_FILE, CandidateExplanation, CheckBuildOptions, CheckBuildReport, CheckOptions, CheckReport,
     CheckedFile, CheckedNest, CheckedProgram, DOCTOR_SCHEMA, DebugBuild, DescribedNest, Diagnosis,
     DonorExplanation, Duplicate, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport, FLOW_SCHEMA, FileReport,
-    Finding, Flow, FlowNest, FlowReport, Health, LOCK_FILE, LOCK_SCHEMA, LockedFile, LockedMachine,
-    LockedNest, LockedProgram, Looked, Misfit, NestExplanation, NestFile, NestPlace, PROFILE_SCHEMA,
-    PhaseSeconds, ProfileOptions, ProfileReport, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay,
-    REPLAY_SCHEMA, RERUN_SCHEMA, RefusalExplanation, ReplayOptions, ReplayedFile, RerunCandidate,
-    RerunFigures, RerunOptions, RerunReport, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation,
-    TuneOptions, TuneOutput, TuneReport, ValuesFinding, ValuesNest, ValuesPattern, ValuesReport,
-    WatchOptions, apply_command, check_build, check_project, doctor, explain, flow, optimize,
-    optimize_and_learn, profile, replay, replay_project, replay_with, rerun, rewrite, search, tune, values,
+    Finding, Flow, FlowNest, FlowReport, Health, INSPECT_SCHEMA, InspectReport, LOCK_FILE, LOCK_SCHEMA,
+    LockedFile, LockedMachine, LockedNest, LockedProgram, Looked, Misfit, NestExplanation, NestFile,
+    NestPlace, PROFILE_SCHEMA, PhaseSeconds, ProfileOptions, ProfileReport, ProjectConfig, ProjectLock,
+    ProjectReading, ProjectReplay, REPLAY_SCHEMA, RERUN_SCHEMA, RefusalExplanation, ReplayOptions,
+    ReplayedFile, RerunCandidate, RerunFigures, RerunOptions, RerunReport, Rewritten, SkippedNest,
+    TUNE_SCHEMA, TrialExplanation, TuneOptions, TuneOutput, TuneReport, ValuesFinding, ValuesNest,
+    ValuesPattern, ValuesReport, WatchOptions, apply_command, check_build, check_project, doctor, explain,
+    flow, inspect, optimize, optimize_and_learn, profile, replay, replay_project, replay_with, rerun,
+    rewrite, search, tune, values,
 };
 pub use coverage::{Coverage, FileShare, LineReport, LoopShare};
 pub use knowledge::{
@@ -107,11 +108,11 @@ pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
 pub use parallel::Panicked;
 pub use request::{
-    Checks, Compiler, DonorSearch, Error, Event, FileRecipes, FoundValue, FoundValues, FpPolicy, Guard,
-    Knowledge, NestRecipe, Options, OtherFiles, PROJECT_RECIPES_SCHEMA, Phase, PlainCompiler, Progress,
-    ProjectFile, ProjectRecipes, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, SavedRecipes, Silent,
-    VALUES_SCHEMA, ValueRecipe, check_writable, default_output, is_same_file, parse_duration,
-    write_atomically,
+    Checks, Compiler, DonorSearch, Error, Event, FileRecipes, Focus, FoundValue, FoundValues, FpPolicy,
+    Guard, Knowledge, NamedPlace, NestRecipe, Options, OtherFiles, PROJECT_RECIPES_SCHEMA, Phase,
+    PlainCompiler, Progress, ProjectFile, ProjectRecipes, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile,
+    RunCommand, SavedRecipes, Silent, VALUES_SCHEMA, ValueRecipe, check_writable, default_output,
+    is_same_file, parse_duration, write_atomically,
 };
 pub use schedule::{Choice, Proved, Schedule, SizeTiming, Timing, Trial, Unproved, Verdict};
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};

@@ -570,10 +570,20 @@ impl Place {
         format!("{}:{}", unit.functions[self.function_idx].name, self.lines(unit))
     }
 
+    /// The column of its first letter, from 1.
+    pub(crate) fn column(&self, unit: &Unit) -> u32 {
+        let before = unit.source.get(..self.span.start).unwrap_or_default();
+        1 + before.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32
+    }
+
+    /// The last line of its text.
+    pub(crate) fn last_line(&self, unit: &Unit) -> u32 {
+        self.span.line + self.text(unit).lines().count().saturating_sub(1) as u32
+    }
+
     /// Its line, or those of a group, in its file.
     pub(crate) fn lines(&self, unit: &Unit) -> LineReport {
-        let last_line = self.span.line + self.text(unit).lines().count().saturating_sub(1) as u32;
-        let last = (self.joined > 0).then(|| unit.included.line(last_line).line);
+        let last = (self.joined > 0).then(|| unit.included.line(self.last_line(unit)).line);
         LineReport { last, ..LineReport::of(&unit.included, self.span.line) }
     }
 

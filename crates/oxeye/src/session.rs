@@ -314,6 +314,9 @@ impl<'a> Session<'a> {
 
     /// How long one run of the user's program may take.
     pub(crate) fn program_limit(&self) -> Duration {
+        if let Some(timeout) = self.options.run.timeout {
+            return timeout;
+        }
         let known = self.options.project.as_ref().map_or(0.0, |project| project.run.seconds);
         let limit = (self.options.budget * PROGRAM_BUDGETS).max(Duration::from_secs(10));
         limit.max(Duration::from_secs_f64(5.0 * known.clamp(0.0, 1e6)))

@@ -21,7 +21,12 @@ struct Entry {
 pub fn read_compile_commands(path: &Path) -> Result<Vec<ToolCall>, ProjectError> {
     let wrong = |reason: String| ProjectError::CompileCommands { path: path.to_owned(), reason };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| {
+        wrong(format!(
+            "it is no compile_commands.json ({error}); CMake writes one with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON; \
+             for a Makefile give --build 'make clean && make'"
+        ))
+    })?;
     let here = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let call = |entry: Entry| {
         let words = entry.arguments.or_else(|| shlex::split(&entry.command?))?;

@@ -357,7 +357,7 @@ fn no_report_has_more_lines_or_columns_and_no_time_is_told_of_twice() {
             render_project(&project, RUN, seed % 2 == 0, view(width)),
             render(&any_report, "learnt: 5 trials\n", view(width), &command),
         ] {
-            let is_command = |line: &str| line.starts_with("apply: ") || line.starts_with("  oxeye search");
+            let is_command = |line: &str| line.starts_with("apply: ") || line.starts_with("  oxeye tune");
             let lines: Vec<&str> = text.lines().filter(|line| !is_command(line)).collect();
             assert!(text.lines().count() <= 15, "{seed}: {text}");
             assert!(lines.iter().all(|line| measure_text_width(line) <= width), "{seed}, {width}: {text}");

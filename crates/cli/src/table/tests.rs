@@ -202,7 +202,7 @@ pub(super) fn of_sizes() -> [Report; 3] {
 
 pub(super) fn command(function: Option<&str>) -> Option<String> {
     let function = function.map(|name| format!(" -f {name}")).unwrap_or_default();
-    Some(format!("oxeye search solver.c --budget 5m{function} -- gcc -O3 -march=native -ffast-math -lm"))
+    Some(format!("oxeye tune solver.c --budget 5m{function} -- gcc -O3 -march=native -ffast-math -lm"))
 }
 
 /// Everything about a file, as `-v` shows it behind the short report.
@@ -222,7 +222,7 @@ fn one_line_a_nest_at_any_width() {
             let rules: Vec<usize> =
                 text.lines().enumerate().filter(|(_, line)| line.starts_with('─')).map(|(k, _)| k).collect();
             assert_eq!(rules, [0, 2, n_listed + 3], "{text}");
-            let is_command = |line: &str| line.starts_with("  oxeye search");
+            let is_command = |line: &str| line.starts_with("  oxeye tune");
             for line in text.lines().filter(|line| !is_command(line)) {
                 assert!(measure_text_width(line) <= width, "{width}: {line}");
             }
@@ -262,17 +262,17 @@ fn colours_change_no_letter() {
 #[test]
 fn what_was_left_is_told_unless_it_was_searched() {
     let [one, ten, _] = of_sizes();
-    assert!(!shown(&one, 80).contains("oxeye search"), "78 % of a roof is enough");
+    assert!(!shown(&one, 80).contains("oxeye tune solver.c"), "78 % of a roof is enough");
     let text = shown(&ten, 80);
     assert!(
-        text.contains("line 31 reaches 3 % of its roof; to search further:\n  oxeye search solver.c"),
+        text.contains("line 31 reaches 3 % of its roof; to search further:\n  oxeye tune solver.c"),
         "{text}"
     );
     assert!(!text.contains(" -f "), "another function was rewritten too: {text}");
     let nests = vec![ten.nests[0].clone()];
     assert!(shown(&Report { nests: nests.clone(), ..ten.clone() }, 80).contains(" -f kernel_gemm "));
     let search = Some(oxeye::SearchReport { seed: 1, log: None, nests: Vec::new() });
-    assert!(!shown(&Report { nests, search, ..ten }, 80).contains("oxeye search"));
+    assert!(!shown(&Report { nests, search, ..ten }, 80).contains("oxeye tune solver.c"));
 }
 
 #[test]

@@ -365,7 +365,7 @@ fn caches(topology: &Topology) -> Finding {
         false => Finding::good(TOPIC, levels.join(", ")),
         true => Finding::new(TOPIC, Health::Limited, "the system reports none")
             .costs("tiles are sized by measured capacities alone")
-            .helped_by("oxeye host measures them"),
+            .helped_by("oxeye doctor --measure measures them"),
     }
 }
 
@@ -427,7 +427,7 @@ fn sanitizers(facts: &Facts) -> Finding {
             let why = why.as_ref().err().map_or("", String::as_str);
             let missing = names(&mut missing.iter().map(|(name, _)| *name));
             Finding::new(TOPIC, Health::Limited, format!("not there: {missing} ({why})"))
-                .costs("oxeye check-build leaves these builds out")
+                .costs("oxeye verify leaves these builds out")
                 .helped_by("install the compiler's libasan and libubsan (compiler-rt for clang)")
         }
     }
@@ -438,11 +438,11 @@ fn profile(profile: Option<&HostProfile>) -> Finding {
     match profile {
         None => Finding::new(TOPIC, Health::Limited, "this machine was not measured yet")
             .costs("the first run measures it briefly")
-            .helped_by("oxeye host (a minute, once)"),
+            .helped_by("oxeye doctor --measure (a minute, once)"),
         Some(profile) if profile.is_provisional() => {
             Finding::new(TOPIC, Health::Limited, "provisional: it was measured while the machine was busy")
                 .costs("roofs may be too low")
-                .helped_by("oxeye host --refresh, when the machine is quiet")
+                .helped_by("oxeye doctor --measure --refresh, when the machine is quiet")
         }
         Some(profile) => {
             let care = if profile.thorough { "thoroughly" } else { "briefly" };

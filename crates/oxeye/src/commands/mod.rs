@@ -8,6 +8,7 @@ mod check_build;
 mod doctor;
 mod explain;
 mod flow;
+mod inspect;
 mod nests;
 mod optimize;
 mod patch;
@@ -34,7 +35,8 @@ pub use explain::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
     NestExplanation, RefusalExplanation, TrialExplanation, explain,
 };
-pub use flow::{Duplicate, FLOW_SCHEMA, Flow, FlowNest, FlowReport, flow};
+pub use flow::{Duplicate, FLOW_SCHEMA, Flow, FlowNest, FlowReport};
+pub use inspect::{INSPECT_SCHEMA, InspectReport, flow, inspect, values};
 pub use nests::{NestFile, NestPlace};
 pub use optimize::{optimize, optimize_and_learn};
 pub use profile::profile;
@@ -50,5 +52,5 @@ pub use tune::{
     PhaseSeconds, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay, REPLAY_SCHEMA, ReplayOptions,
     ReplayedFile, TUNE_SCHEMA, TuneOptions, TuneReport, check_project, replay_project, tune,
 };
-pub use values::{Finding as ValuesFinding, Pattern as ValuesPattern, ValuesNest, ValuesReport, values};
+pub use values::{Finding as ValuesFinding, Pattern as ValuesPattern, ValuesNest, ValuesReport};
 pub use watching::{Looked, WatchOptions};

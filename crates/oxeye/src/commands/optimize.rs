@@ -6,8 +6,8 @@ use crate::request::{Error, Options, Progress};
 use crate::search::search_further;
 use crate::session::Session;
 use crate::stages::{
-    Emitted, Report, SearchReport, agree, capture, emit, entries, measure, open, propose, read, report,
-    second_round, wake_directives,
+    Emitted, Report, SearchReport, agree, capture, emit, entries, expect_nests, measure, open, propose, read,
+    report, second_round, wake_directives,
 };
 use oxeye_database::{NewEntry, Origin};
 
@@ -44,6 +44,9 @@ pub fn optimize_and_learn(
 /// A session in which it is decided what becomes of directives that the build leaves off.
 pub(super) fn woken<'a>(options: &'a Options, progress: &'a dyn Progress) -> Result<Session<'a>, Error> {
     let mut session = Session::new(options, progress)?;
+    if options.focus.is_dry {
+        return Ok(session);
+    }
     let woken = wake_directives(&mut session);
     session.outcome(woken)?;
     Ok(session)
@@ -55,6 +58,9 @@ fn found(session: &Session<'_>) -> Result<(Emitted, Option<SearchReport>), Error
 
 fn written(session: &Session<'_>) -> Result<Emitted, Error> {
     let emitted = tuned(session)?;
+    if session.options.focus.is_dry {
+        return Ok(emitted);
+    }
     emitted.write(session)?;
     if let Some(folder) = &session.options.keep_candidates {
         keep_candidates(session, &emitted, folder)?;
@@ -65,8 +71,10 @@ fn written(session: &Session<'_>) -> Result<Emitted, Error> {
 /// The tuned file, written nowhere yet.
 pub(super) fn tuned(session: &Session<'_>) -> Result<Emitted, Error> {
     let unit = read(session)?;
+    expect_nests(session, &unit)?;
     let mut captured = capture(session, unit)?;
     agree(session, &mut captured)?;
+    captured.heed(&session.options.focus);
     let mut proposed = propose(session, captured)?;
     proposed.add_candidates(session)?;
     let opened = open(session, proposed)?;

@@ -74,7 +74,7 @@ fn digest(
     let inputs: Vec<_> = options.inputs.keys().collect();
     let rest = (
         &options.compiler,
-        &options.function,
+        &options.focus.function,
         (sizes, inputs, options.seed, options.no_alias),
         (session.threads, profiling.counters, profiling.seconds.to_bits()),
         (&host.key, &host.measured_at),

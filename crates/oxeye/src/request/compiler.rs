@@ -65,7 +65,9 @@ impl Compiler {
         while let Some(word) = rest.next() {
             match word.as_str() {
                 "-o" => drop(rest.next()),
-                "-c" => {}
+                "-c" | "-xc" => {}
+                // It would be said of the objects that are linked, too; what is read is C by its name.
+                "-x" if rest.as_slice().first().is_some_and(|language| language == "c") => drop(rest.next()),
                 w if w.starts_with("-o") && !w.starts_with("-openmp") && w.len() > 2 => {}
                 w if !w.starts_with('-') && same_file(w) => {}
                 _ => args.push(word.clone()),
@@ -181,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_pasted_compile_command_loses_what_names_its_product() {
-        let c = compiler("gcc -O3 gemm.c -o gemm util.c -lm -c -ogemm");
+        let c = compiler("gcc -O3 -x c gemm.c -o gemm util.c -xc -lm -c -ogemm");
         assert_eq!(c.args, ["-O3", "util.c", "-lm"]);
         assert_eq!(c.sources().collect::<Vec<_>>(), [Path::new("util.c")]);
     }

@@ -74,16 +74,19 @@ pub struct FoundValues {
 }
 
 impl FoundValues {
-    /// Reads the report that `oxeye values --json` wrote.
+    /// Reads the report that `oxeye inspect --json` wrote.
     ///
     /// # Errors
     /// If the file cannot be read, or is no such report.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let text = files::read_text(path)?;
         let refuse = |why: String| {
-            Error::Input(format!("{} is no report of `oxeye values --json`: {why}", path.display()))
+            Error::Input(format!("{} is no report of `oxeye inspect --json`: {why}", path.display()))
         };
-        let found: Self = serde_json::from_str(&text).map_err(|e| refuse(e.to_string()))?;
+        let mut report: serde_json::Value = serde_json::from_str(&text).map_err(|e| refuse(e.to_string()))?;
+        // A report of `oxeye inspect` has that on values as a part.
+        let values = report.get_mut("values").map(serde_json::Value::take).unwrap_or(report);
+        let found: Self = serde_json::from_value(values).map_err(|e| refuse(e.to_string()))?;
         match found.schema == VALUES_SCHEMA {
             true => Ok(found),
             false => Err(refuse(format!("its schema is `{}`, not `{VALUES_SCHEMA}`", found.schema))),

@@ -2,6 +2,7 @@
 
 use super::checks::Checks;
 use super::compiler::Compiler;
+use super::focus::Focus;
 use super::found_values::FoundValues;
 use super::recipe_file::NestRecipe;
 use super::run_command::RunCommand;
@@ -24,8 +25,8 @@ pub struct Options {
     pub file: PathBuf,
     /// Where the tuned file goes; `None` puts it beside the input (`gemm.c` becomes `gemm.oxeye.c`).
     pub output: Option<PathBuf>,
-    /// Tune only the nests of this function.
-    pub function: Option<String>,
+    /// Which nests are tuned, and which results are kept.
+    pub focus: Focus,
     /// Values of symbols, for functions whose program is not there to be run.
     pub sizes: IndexMap<String, i64>,
     /// `.npy` files with the contents of arrays, for the same case.
@@ -83,7 +84,7 @@ impl Options {
         Self {
             file: file.into(),
             output: None,
-            function: None,
+            focus: Focus::default(),
             sizes: IndexMap::new(),
             inputs: IndexMap::new(),
             top_k: 3,

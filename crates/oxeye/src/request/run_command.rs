@@ -3,6 +3,7 @@
 use oxeye_measure::{Exit, Invocation};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The command that runs the program: what a shell would be told, but for the program itself, which is built anew.
 ///
@@ -26,6 +27,8 @@ pub struct RunCommand {
     pub program: Option<String>,
     /// The exit code that tells that all went well.
     pub exit_code: i32,
+    /// How long a run may take; `None` goes by the budget.
+    pub timeout: Option<Duration>,
     /// For a program that is not run by its path: what it is loaded in place of.
     pub(crate) stand_in: Option<StandIn>,
 }

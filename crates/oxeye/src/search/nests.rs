@@ -77,6 +77,10 @@ pub(crate) fn search_nests(
         report.nests.extend(search.run(&mut nests[*idx], &mut log, &budget, time)?);
         nests[*idx].release_trials();
     }
+    for (idx, _) in order {
+        let nest = &mut nests[idx];
+        nest.is_late = nest.trials.is_empty() && nest.refused.is_empty() && nest.note.is_none();
+    }
     Ok((Measured { workpiece, end: start + end }, report))
 }
 

@@ -5,7 +5,7 @@ use super::synthetic_inputs;
 use crate::coverage::Stacks;
 use crate::mix::arrange;
 use crate::nest::{ORIGINAL, Place, ProgramRun, Standing, TunedNest, Workpiece};
-use crate::request::{Error, Observed, Phase};
+use crate::request::{Error, Focus, Observed, Phase};
 use crate::session::Session;
 use crate::whole::failure;
 use crate::workshop::{ProgramJob, Workshop, complaint};
@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 /// take more.
 pub(crate) const LEAST_SHARE: f64 = 0.01;
 
+/// Of a nest, where nothing is to be tried.
+const WOULD_BE_TUNED: &str = "would be tuned";
+
 /// Mean seconds of an invocation below which its time is not believed.
 const SHORT_SECONDS: f64 = 5e-6;
 
@@ -41,6 +44,27 @@ pub struct Captured {
 }
 
 impl Captured {
+    /// Leaves out of the tuning the nests that the run is not about. Where it is to look only, no nest is left.
+    pub(crate) fn heed(&mut self, focus: &Focus) {
+        let Workpiece { unit, nests, .. } = &mut self.workpiece;
+        for nest in nests {
+            let function = &unit.functions[nest.place.function_idx].name;
+            let (first, last) = (nest.place.span.line, nest.place.last_line(unit));
+            let (file, lines) =
+                (nest.place.file(unit), [first, last].map(|line| unit.included.line(line).line));
+            let path = if file == 0 { &unit.path } else { &unit.included.files()[file].path };
+            let refusal = focus.refusal((path, lines[0], lines[1]), function, nest.calls.share);
+            match (refusal, &nest.standing) {
+                (_, Standing::Skipped(_)) => {}
+                (Some(why), _) => nest.standing = Standing::Skipped(why),
+                (None, Standing::Tuned) if focus.is_dry => {
+                    nest.standing = Standing::Skipped(WOULD_BE_TUNED.into());
+                }
+                (None, _) => {}
+            }
+        }
+    }
+
     /// Leaves out of the tuning the nests that are not chosen.
     pub fn choose(&mut self, mut chosen: impl FnMut(&TunedNest, &Nest) -> bool) {
         let Workpiece { unit, nests, .. } = &mut self.workpiece;
@@ -86,11 +110,12 @@ fn check_compiles(session: &Session<'_>, unit: &Unit) -> Result<(), Error> {
 /// What to say when the user's own text does not build.
 pub(crate) fn build_error(session: &Session<'_>, error: MeasureError) -> Error {
     match error {
-        MeasureError::CompileFailed { text, .. } => Error::Build {
-            command: session.options.compiler.line(),
-            file: session.options.file.clone(),
-            message: text,
-        },
+        MeasureError::CompileFailed { text, .. } => {
+            let copy = session.workshop.folder.join(ORIGINAL).display().to_string();
+            let file = session.options.file.clone();
+            let message = text.replace(&copy, &file.display().to_string());
+            Error::Build { command: session.options.compiler.line(), file, message }
+        }
         error => error.into(),
     }
 }
@@ -369,7 +394,7 @@ fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Err
     let reason = match outcome.exit {
         exit if session.options.run.is_success(exit) => return Ok(()),
         Exit::TimedOut => format!(
-            "had not ended after {:.0} s; raise --budget or let it do less",
+            "had not ended after {:.0} s; raise --timeout (or --budget), or let it do less",
             session.program_limit().as_secs_f64()
         ),
         _ => failure(outcome, &session.options.run),

@@ -59,6 +59,8 @@ enum Trouble {
     Wrong(String),
     /// It is slower than the original.
     Slower(Box<WholeComparison>),
+    /// It gains less than is asked for, in words.
+    TooLittle(String),
     /// Other winners do the same work, and gain more: these, in words.
     Overlapping(String),
     /// The original did not end in time, so there is nothing to compare with.
@@ -95,6 +97,7 @@ pub fn emit(session: &Session<'_>, measured: Measured) -> Result<Emitted, Error>
         Some(program) => {
             emitted.drop_useless(session, &mut winners, &program)?;
             emitted.settle_directives(session, &mut winners, &program)?;
+            emitted.expect_gain(session, &mut winners);
         }
     }
     emitted.settle(session, &winners);
@@ -144,7 +147,7 @@ impl Emitted {
             return Ok(());
         }
         let is_worth_it = session.wall_time().allows(session.budget_used(), 2.0 * program.seconds);
-        if winners.is_empty() && is_worth_it {
+        if winners.is_empty() && is_worth_it && !session.options.focus.is_dry {
             self.whole = Some(run_both(session, &program.executable, program, 1)?);
         }
         Ok(())
@@ -177,6 +180,23 @@ impl Emitted {
         winners.drain(..).for_each(|idx| self.drop_winner(idx, &trouble));
         (self.is_woken, self.whole) = (false, None);
         Ok(())
+    }
+
+    /// Drops everything where the program gains less than is asked for. Of a project, all files together have to gain that.
+    fn expect_gain(&mut self, session: &Session<'_>, winners: &mut Vec<usize>) {
+        let focus = &session.options.focus;
+        let changes = !winners.is_empty() || self.is_woken;
+        let Some(speedup) = self.whole.as_ref().filter(|_| changes && session.options.project.is_none())
+        else {
+            return;
+        };
+        let speedup = speedup.speedup;
+        let Some(why) = focus.too_little(speedup.median, Some((speedup.low, speedup.high))) else { return };
+        winners.drain(..).for_each(|idx| self.drop_winner(idx, &Trouble::TooLittle(why.clone())));
+        // One line is enough for all nests.
+        self.notes.retain(|note| !note.ends_with(&why));
+        self.notes.push(why);
+        self.is_woken = false;
     }
 
     /// Puts others in the place of winners: of several nests, only where the winner has several threads and the program is slower
@@ -475,7 +495,7 @@ impl Emitted {
             Trouble::Slower(whole) => {
                 format!("the whole program does not gain from it ({:.2}x)", whole.speedup.median)
             }
-            Trouble::Overlapping(by) => by.clone(),
+            Trouble::Overlapping(by) | Trouble::TooLittle(by) => by.clone(),
             Trouble::Undecided => {
                 "the original program did not end in time when the two were compared (--budget)".to_owned()
             }

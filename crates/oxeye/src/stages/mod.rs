@@ -41,7 +41,7 @@ pub(crate) use open::{InsideNest, open_inside};
 pub(crate) use propose::proposal;
 pub use propose::{Proposed, propose};
 pub use read::read;
-pub(crate) use read::{read_as, read_options, reading};
+pub(crate) use read::{expect_nests, read_as, read_options, reading};
 pub(crate) use record::entries;
 pub use report::{
     BuildReport, DiagnosticReport, FpReport, NestReport, ProgramReport, Report, TrialReport, report,

@@ -2,11 +2,13 @@
 //! loops suggest.
 
 use super::capture::Captured;
+use super::kept::kept_recipes;
 use super::rewrite_trials::rewrite_trials;
 use crate::knowledge::NestDescription;
 use crate::nest::{Place, Standing, TunedNest, Workpiece};
 use crate::parallel::{self, Panicked, guarded};
-use crate::request::{DonorSearch, Error};
+use crate::request::files::read_text;
+use crate::request::{DonorSearch, Error, NestRecipe, is_same_file};
 use crate::schedule::{Choice, Schedule, Trial, Unproved, prove};
 use crate::session::Session;
 use crate::transfer::{Advice, AdvisedOption, Asked, advice};
@@ -211,7 +213,9 @@ impl Proposed {
     /// # Errors
     /// If a candidate is for a nest that the file does not have.
     pub(crate) fn add_candidates(&mut self, session: &Session<'_>) -> Result<(), Error> {
-        for own in &session.options.candidates {
+        let earlier = earlier(session);
+        let asked = session.options.candidates.iter().map(|own| (own, true));
+        for (own, is_asked) in asked.chain(earlier.iter().map(|own| (own, false))) {
             let Workpiece { unit, nests, .. } = &mut self.workpiece;
             let is_meant = |nest: &TunedNest| {
                 let (function, _, _) = nest.place.of(unit);
@@ -220,6 +224,9 @@ impl Proposed {
                 function == own.function && place.ordinal == own.ordinal && is_plain
             };
             let Some(nest_idx) = nests.iter().position(is_meant) else {
+                if !is_asked {
+                    continue;
+                }
                 return Err(Error::Input(format!(
                     "the candidate `{}` is for loop nest {} of `{}`, which is not there",
                     own.recipe,
@@ -264,4 +271,13 @@ impl Proposal {
         (nest.trials, nest.n_first, nest.refused) = (trials, n_first, refused);
         (nest.note, nest.advice) = (note, advice);
     }
+}
+
+/// The recipes of the tuned file that a short run would replace: what a longer one found is not lost unseen.
+fn earlier(session: &Session<'_>) -> Vec<NestRecipe> {
+    let options = session.options;
+    let (output, is_alone) = (options.output_path(), options.project.is_none() && !options.is_stand_in);
+    let is_wanted = is_alone && options.quick && !options.fresh && !is_same_file(&output, &options.file);
+    let text = is_wanted.then(|| read_text(&output).ok()).flatten();
+    text.and_then(|text| kept_recipes(&text)).map(|recipes| recipes.nests).unwrap_or_default()
 }

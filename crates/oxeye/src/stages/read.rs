@@ -26,6 +26,24 @@ pub(crate) fn read_as(session: &Session<'_>, reading: &ReadOptions) -> Result<Un
     Ok(unit)
 }
 
+/// That there is something to tune in a file that was named. What could not be read has messages of its own.
+///
+/// # Errors
+/// If there is no loop nest.
+pub(crate) fn expect_nests(session: &Session<'_>, unit: &Unit) -> Result<(), Error> {
+    let options = session.options;
+    let is_named = options.project.is_none() && !options.is_stand_in;
+    let is_empty = unit.diagnostics.is_empty() && unit.functions.iter().all(|f| f.program.nests.is_empty());
+    match is_named && is_empty {
+        true => Err(Error::Input(format!(
+            "there is no loop nest in {}, so nothing can be made faster; name the file in which the program spends its time \
+             (of a project, --build and --run find it)",
+            options.file.display()
+        ))),
+        false => Ok(()),
+    }
+}
+
 /// How the file of a session is read.
 pub(crate) fn reading(session: &Session<'_>) -> ReadOptions {
     let mut reading = read_options(session.options);
@@ -39,7 +57,7 @@ pub(crate) fn read_options(options: &Options) -> ReadOptions {
         compiler: options.compiler.command.clone(),
         args: options.compiler.args.clone(),
         others: other_sources(options),
-        function: options.function.clone(),
+        function: options.focus.function.clone(),
         no_alias: options.no_alias,
         opened: Vec::new(),
         group: None,

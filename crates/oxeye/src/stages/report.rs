@@ -14,7 +14,7 @@ use crate::schedule::{Trial, Verdict};
 use crate::session::Session;
 use crate::transfer::in_words;
 use crate::whole::printed_tolerance;
-use oxeye_frontend::{Diagnostic, Unit};
+use oxeye_frontend::{Conditions, Diagnostic, Unit};
 use oxeye_host::HostProfile;
 use oxeye_measure::WholeComparison;
 use oxeye_profile::{Bound, NestProfile};
@@ -300,8 +300,14 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     let mut order: Vec<(usize, &TunedNest)> = nests.iter().enumerate().collect();
     order.retain(|(idx, nest)| nest.winner.is_some() || !was_opened_in_vain(nests, *idx));
     order.sort_by_key(|(_, nest)| nest.place.span.start);
-    let reports: Vec<NestReport> =
-        order.into_iter().map(|(idx, nest)| nest_report(emitted, idx, nest)).collect();
+    let mut reports: Vec<NestReport> =
+        order.iter().map(|(idx, nest)| nest_report(emitted, *idx, nest)).collect();
+    let lines: Vec<LineReport> = reports.iter().map(|report| report.line.clone()).collect();
+    for (report, (_, nest)) in reports.iter_mut().zip(&order) {
+        if lines.iter().filter(|line| **line == report.line).count() > 1 {
+            report.line.column = Some(nest.place.column(unit));
+        }
+    }
     let winners = || nests.iter().filter_map(TunedNest::winner);
     let proofs = || (0..nests.len()).filter_map(|idx| emitted.proved(idx));
     let program = program_report(session, emitted);
@@ -320,6 +326,17 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         notes.push(
             "there is a main, so sizes and data are the program's own, and --set and --input were not used"
                 .into(),
+        );
+    }
+    let is_off = |idx: usize| {
+        let place = &nests[idx].place;
+        let function = &unit.functions[place.function_idx];
+        emitted.proved(idx).is_some()
+            && function.conditions.get(&place.nest_id).is_some_and(Conditions::is_without_openmp)
+    };
+    if (0..nests.len()).any(is_off) {
+        notes.push(
+            "builds with -fopenmp keep your own text of loops near OpenMP directives; to tune those, add -fopenmp here".into(),
         );
     }
     // The program of a project is run when all of its files are tuned.

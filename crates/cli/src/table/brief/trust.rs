@@ -60,7 +60,7 @@ fn notes(files: &[File<'_>]) -> Vec<String> {
 fn is_of_dropped(note: &str, nests: &[NestReport]) -> bool {
     let mut dropped = nests.iter().filter(|nest| nest.unchanged == Some(Unchanged::Dropped));
     dropped.any(|nest| {
-        let line = LineReport { last: None, ..nest.line.clone() };
+        let line = LineReport { last: None, column: None, ..nest.line.clone() };
         note.starts_with(&format!("line {line}: "))
     })
 }

@@ -125,7 +125,7 @@ fn tuned(
     }
     if !path.exists() {
         return Err(Error::Input(format!(
-            "there is no tuned file {}; `oxeye optimize` writes it, or name it with --tuned",
+            "there is no tuned file {}; `oxeye tune` writes it, or name it with --tuned",
             path.display()
         )));
     }

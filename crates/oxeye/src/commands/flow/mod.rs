@@ -8,9 +8,7 @@
 mod draw;
 
 use super::profile_report::SkippedNest;
-use super::sdfg;
-use super::watching::{Looked, WatchOptions, WatchedFile, watched_file};
-use crate::request::{Error, Options, Progress};
+use super::watching::{Looked, WatchedFile};
 use crate::session::Session;
 use oxeye_codegen::WatchedAccess;
 use oxeye_measure::WatchedRuns;
@@ -97,36 +95,20 @@ pub struct Duplicate {
     pub times: u64,
 }
 
-/// Finds out what flows between the loop nests of `options.file`: runs the program twice as it is and once watched.
-///
-/// # Errors
-/// If there is no program, or it cannot be built or run.
-pub fn flow(
-    options: &Options,
-    watching: &WatchOptions,
-    progress: &dyn Progress,
-) -> Result<FlowReport, Error> {
-    if sdfg::is_sdfg(&options.file) {
-        let found = sdfg::as_c(options, |c| flow(c, watching, progress))?;
-        return Ok(FlowReport { input: options.file.clone(), ..found });
-    }
-    let session = Session::for_watching(options, progress)?;
-    session.outcome(watched_file(&session, watching).map(|watched| report(&session, watched)))
-}
-
-fn report(session: &Session<'_>, watched: WatchedFile) -> FlowReport {
+/// What was seen of the flow.
+pub(super) fn report(session: &Session<'_>, watched: &WatchedFile) -> FlowReport {
     let mut nests: Vec<&WatchedRuns> = watched.seen.nests.iter().filter(|nest| nest.watched > 0).collect();
     nests.sort_by_key(|nest| nest.order);
     FlowReport {
         schema: FLOW_SCHEMA,
         input: session.options.file.clone(),
         compiler: session.options.compiler.line(),
-        nests: nests.into_iter().map(|nest| flow_nest(&watched, nest)).collect(),
-        flows: flows(&watched),
-        duplicates: duplicates(&watched),
-        looked: watched.looked,
-        skipped: watched.skipped,
-        notes: watched.notes,
+        nests: nests.into_iter().map(|nest| flow_nest(watched, nest)).collect(),
+        flows: flows(watched),
+        duplicates: duplicates(watched),
+        looked: watched.looked.clone(),
+        skipped: watched.skipped.clone(),
+        notes: watched.notes.clone(),
     }
 }
 

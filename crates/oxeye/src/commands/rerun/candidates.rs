@@ -148,7 +148,7 @@ impl Index {
         let path = folder.join(INDEX);
         let text = std::fs::read_to_string(&path).map_err(|source| match source.kind() {
             std::io::ErrorKind::NotFound => Error::Input(format!(
-                "there are no candidates in {}; `oxeye optimize --keep-candidates {0}` writes them",
+                "there are no candidates in {}; `oxeye tune --keep-candidates {0}` writes them",
                 folder.display()
             )),
             _ => Error::Io { action: "read", path: path.clone(), source },

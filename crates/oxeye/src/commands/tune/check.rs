@@ -203,7 +203,7 @@ impl State {
 fn missing(is_undone: bool, has_patch: bool) -> &'static str {
     match (is_undone, has_patch) {
         (true, false) => {
-            "the original stands there instead of the tuned text; `oxeye replay oxeye.lock.json` makes the patch again, and --patch checks with one"
+            "the original stands there instead of the tuned text; `oxeye apply oxeye.lock.json` makes the patch again, and --patch checks with one"
         }
         (true, true) => "the patch does not have its tuned text",
         (false, _) => {

@@ -97,6 +97,11 @@ pub(super) fn tune_files(
 ) -> Result<Vec<TunedFile>, Error> {
     let matters: Vec<(usize, usize, f64)> =
         hot.files.iter().copied().filter(|(.., share)| *share >= LEAST_SHARE).collect();
+    let units = &subject.build.project().units;
+    let matters: Vec<_> = matters
+        .into_iter()
+        .filter(|(_, unit, share)| options.focus.may_tune(&units[*unit].source, *share))
+        .collect();
     let end = begin + time.end_of_trials(begin.elapsed());
     let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
     let mut done: Vec<TunedFile> = Vec::new();
@@ -212,6 +217,7 @@ pub(super) fn file_options(
         knowledge: options.knowledge.clone(),
         donors: options.donors,
         budget,
+        focus: options.focus.clone(),
         quick: options.quick,
         fresh: options.fresh,
         threads: options.threads,
@@ -247,8 +253,10 @@ fn tune_file(
 ) -> Result<Outcome, Error> {
     let options = file_options(subject, spot, hot, machine, options, budget);
     let mut session = Session::for_reading(&options, progress)?;
-    let woken = wake_directives(&mut session);
-    session.outcome(woken)?;
+    if !options.focus.is_dry {
+        let woken = wake_directives(&mut session);
+        session.outcome(woken)?;
+    }
     let emitted = session.outcome(tuned(&session))?;
     let report = report(&session, &emitted);
     let program = emitted.workpiece.program.as_ref();

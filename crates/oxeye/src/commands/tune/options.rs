@@ -1,7 +1,7 @@
 //! What tuning a project is asked to do.
 
 use crate::commands::changes::TuneOutput;
-use crate::request::{Checks, DonorSearch, FpPolicy, Knowledge, RunCommand};
+use crate::request::{Checks, DonorSearch, Focus, FpPolicy, Knowledge, RunCommand};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ pub struct TuneOptions {
     pub lock: Option<PathBuf>,
     /// Time for trying candidates, over all files.
     pub budget: Duration,
+    /// Which nests are tuned, and which results are kept.
+    pub focus: Focus,
     /// As [`Options::quick`](crate::Options::quick).
     pub quick: bool,
     /// As [`Options::fresh`](crate::Options::fresh).
@@ -51,6 +53,7 @@ impl TuneOptions {
             save_recipe: None,
             lock: None,
             budget: Duration::from_secs(60),
+            focus: Focus::default(),
             quick: false,
             fresh: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),

@@ -4,7 +4,7 @@ use super::files::{TunedFile, added, changes, flags_of};
 use super::options::TuneOptions;
 use super::subject::{Hot, Subject, check};
 use crate::budget::WallTime;
-use crate::request::{Checks, Error, Event, FpPolicy, Phase, Progress, ProjectRun};
+use crate::request::{Checks, Error, Event, Focus, FpPolicy, Phase, Progress, ProjectRun};
 use crate::stages::ProgramReport;
 use crate::whole::{InDoubt, compare_in_threads, printed_tolerance, rules};
 use oxeye_measure::{Left, Limits, WholeComparison, WholeOptions};
@@ -39,7 +39,7 @@ pub(super) fn settle(
                 match program.is_within_noise() {
                     // Noise, or a gain? Once more.
                     true => compared(subject, files, before, hot, options, clock, progress)?,
-                    false => (program.clone(), no_gain(&program)),
+                    false => (program.clone(), no_gain(&program, &options.focus)),
                 }
             }
             _ => compared(subject, files, before, hot, options, clock, progress)?,
@@ -82,14 +82,14 @@ fn take_back(subject: &mut Subject, files: &mut [TunedFile], which: usize, why: 
 }
 
 /// Why a change is not worth a patch, if it is not.
-fn no_gain(program: &ProgramReport) -> Option<String> {
+fn no_gain(program: &ProgramReport, focus: &Focus) -> Option<String> {
     let speedup = program.speedup.unwrap_or(1.0);
     match speedup < LEAST_GAIN {
         true => Some(format!("the program does not gain from it ({speedup:.2}x)")),
         false if program.is_within_noise() => {
             Some(format!("what the program gains from it is no more than noise ({speedup:.2}x)"))
         }
-        false => None,
+        false => focus.too_little(speedup, program.speedup_interval),
     }
 }
 
@@ -120,7 +120,7 @@ fn compared(
     let tolerance = printed_tolerance(&options.checks, options.fp, is_reordered(files));
     let mut program = ProgramReport::compared(&options.checks, tolerance, &whole);
     let has_time = time.left(begin.elapsed()).as_secs_f64() > 4.0 * n_runs as f64 * time.run_seconds;
-    if has_time && whole.equal && no_gain(&program).is_some() && whole.speedup.high > 1.0 {
+    if has_time && whole.equal && no_gain(&program, &options.focus).is_some() && whole.speedup.high > 1.0 {
         // Noise, or not? Once more, and longer.
         whole = compare(subject, before, &hot.run, &rules, 2 * n_runs)?;
         check(progress)?;
@@ -128,7 +128,7 @@ fn compared(
     }
     let reason = match &whole.difference {
         Some(difference) => Some(format!("the program behaves differently with it ({difference})")),
-        None => no_gain(&program),
+        None => no_gain(&program, &options.focus),
     };
     let program = ProgramReport { mismatch: whole.difference.clone(), ..program };
     Ok((program, reason))

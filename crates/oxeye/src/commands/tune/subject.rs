@@ -248,7 +248,8 @@ impl Subject {
         let run = self.run_for(0);
         let watched = WatchedFiles::new(&checks.files, run.folder.as_deref())?;
         let invocation = run.of(&self.parts[0].file);
-        let limits = Limits { seconds: RUN_SECONDS, ..Limits::default() };
+        let seconds = run.timeout.map_or(RUN_SECONDS, |timeout| timeout.as_secs_f64());
+        let limits = Limits { seconds, ..Limits::default() };
         let (mut seconds, mut outputs, mut stacks) = (Vec::new(), Vec::new(), Vec::new());
         // Short programs are sampled several times.
         while seconds.len() < MOST_RUNS

@@ -39,7 +39,11 @@ pub(super) fn wake(
     progress: &dyn Progress,
     root: &Path,
 ) -> Result<(Woken, Option<String>), Error> {
-    let asleep = if options.threads > 1 { asleep(subject, hot, options, root) } else { Vec::new() };
+    let asleep = if options.threads > 1 && !options.focus.is_dry {
+        asleep(subject, hot, options, root)
+    } else {
+        Vec::new()
+    };
     let seconds = RUNS * time.run_seconds;
     if asleep.len() < LEAST_FILES || !time.allows(begin.elapsed(), seconds) {
         return Ok((Woken::default(), None));

@@ -8,10 +8,9 @@ mod patterns;
 mod unread;
 
 use super::profile_report::SkippedNest;
-use super::sdfg;
-use super::watching::{Looked, WatchOptions, WatchedFile, watched_file};
+use super::watching::{Looked, WatchedFile};
 use crate::parallel::guarded;
-use crate::request::{Error, FoundValue, Options, Progress, VALUES_SCHEMA, ValueRecipe};
+use crate::request::{FoundValue, VALUES_SCHEMA, ValueRecipe};
 use crate::schedule::steps_for;
 use crate::session::Session;
 use indexmap::IndexMap;
@@ -102,27 +101,10 @@ pub struct Finding {
     pub advice: String,
 }
 
-/// Finds out what the values have in common that the loop nests of `options.file` read and write: runs the program twice as it
-/// is and once watched.
-///
-/// # Errors
-/// If there is no program, or it cannot be built or run.
-pub fn values(
-    options: &Options,
-    watching: &WatchOptions,
-    progress: &dyn Progress,
-) -> Result<ValuesReport, Error> {
-    if sdfg::is_sdfg(&options.file) {
-        let found = sdfg::as_c(options, |c| values(c, watching, progress))?;
-        return Ok(ValuesReport { input: options.file.clone(), ..found });
-    }
-    let session = Session::for_watching(options, progress)?;
-    session.outcome(watched_file(&session, watching).map(|watched| report(&session, watched)))
-}
-
-fn report(session: &Session<'_>, watched: WatchedFile) -> ValuesReport {
+/// What was seen of the values.
+pub(super) fn report(session: &Session<'_>, watched: &WatchedFile) -> ValuesReport {
     let all = watched.looked.accesses.max(1) as f64;
-    let mut findings = findings(session, &watched);
+    let mut findings = findings(session, watched);
     findings.sort_by(|a, b| {
         b.share.total_cmp(&a.share).then_with(|| {
             (a.nest, &a.array, &a.lines, a.pattern).cmp(&(b.nest, &b.array, &b.lines, b.pattern))
@@ -149,9 +131,9 @@ fn report(session: &Session<'_>, watched: WatchedFile) -> ValuesReport {
         compiler: session.options.compiler.line(),
         nests: nests.collect(),
         findings,
-        looked: watched.looked,
-        skipped: watched.skipped,
-        notes: watched.notes,
+        looked: watched.looked.clone(),
+        skipped: watched.skipped.clone(),
+        notes: watched.notes.clone(),
     }
 }
 

@@ -1,6 +1,7 @@
-//! `oxeye replay`: apply a saved recipe file.
+//! `oxeye apply`: apply a saved recipe file.
 
 use crate::exit::Exit;
+use crate::manner::Manner;
 use crate::terminal::print_or_quit;
 use crate::tuning::output;
 use anyhow::bail;
@@ -12,19 +13,19 @@ use std::path::{Path, PathBuf};
 
 /// Apply the recipes of an earlier run to a file or a project: the same result byte for byte, without running anything
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
-  oxeye replay gemm.recipe.json gemm.c
-  oxeye replay report.json gemm.c -o gemm_fast.c -- clang -O3
-  oxeye replay gemm.search.jsonl gemm.c --trial 12 -o gemm_12.c
+  oxeye apply gemm.recipe.json gemm.c
+  oxeye apply report.json gemm.c -o gemm_fast.c -- clang -O3
+  oxeye apply gemm.search.jsonl gemm.c --trial 12 -o gemm_12.c
 
   The recipes of a project (`oxeye tune --save-recipe`): a patch, as of `tune`
-    oxeye replay solver.recipes.json
-    oxeye replay solver.recipes.json --in-place
-    oxeye replay solver.recipes.json -o tuned/
+    oxeye apply solver.recipes.json
+    oxeye apply solver.recipes.json --in-place
+    oxeye apply solver.recipes.json -o tuned/
 
   The same, the files read as the project compiles them now
-    oxeye replay solver.recipes.json --build 'make clean && make'
+    oxeye apply solver.recipes.json --build 'make clean && make'
 
 Every step is proved legal again. Compile the result with the flags of the run
 that found the recipes, and with -fopenmp unless that used --threads 1.
@@ -33,7 +34,7 @@ Recipe files may come from anywhere: the compiler that one names is not run, nor
 is any flag of it that loads something. Files are read with `cc` unless you name
 a compiler.")]
 pub(crate) struct Args {
-    /// Recipe file of `--save-recipe`, a report of `--json`, or a log of `oxeye search`
+    /// Recipe file of `--save-recipe`, a report of `--json`, or a log of a search
     recipe: PathBuf,
     /// The C file; for a project, its root [default: the repository, else the present folder]
     #[arg(value_name = "FILE")]
@@ -86,19 +87,19 @@ pub(crate) struct ReplayedFile {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     let json = args.json.clone();
     match args.answer()? {
         Replayed::File(done) => {
             if let Some(note) = &done.note {
                 eprintln!("note: {note}");
             }
-            print_or_quit(&match &done.output {
-                None => done.text,
-                Some(output) => {
+            match &done.output {
+                None => print_or_quit(&done.text)?,
+                Some(output) => manner.say(&|_| {
                     format!("{} rewritten; written to {}\n", nests(done.n_nests), output.display())
-                }
-            })?;
+                })?,
+            }
         }
         Replayed::Project(done) => match json.as_deref() {
             Some(path) if path == Path::new("-") => print_or_quit(&done.to_json())?,
@@ -106,7 +107,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
                 if let Some(path) = json {
                     oxeye::write_atomically(path, done.to_json().as_bytes())?;
                 }
-                print_or_quit(&shown(&done))?;
+                manner.say(&|_| shown(&done))?;
             }
         },
     }

@@ -1,12 +1,12 @@
-//! `oxeye check-build`: debug builds of a tuned file.
+//! `oxeye verify`: debug builds of a tuned file.
 
-use crate::checks::CheckArgs;
 use crate::columns::wrapped;
 use crate::draw::Drawing;
 use crate::exit::Exit;
+use crate::manner::Manner;
 use crate::program::ProgramArgs;
 use crate::terminal::View;
-use crate::tuning::{FpArgs, print_report};
+use crate::tuning::{JudgingArgs, print_report};
 use anyhow::bail;
 use console::Style;
 use oxeye::{BuildOutcome, CheckBuildOptions, CheckBuildReport, DebugBuild, Progress, SavedRecipes};
@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   Debug builds of gemm.oxeye.c, which an earlier run made of gemm.c
-    oxeye check-build gemm.c -- gcc -O3 -march=native -ffast-math -lm
+    oxeye verify gemm.c -- gcc -O3 -march=native -ffast-math -lm
 
   Of another tuned file, and of what a recipe file makes
-    oxeye check-build gemm.c --tuned gemm_fast.c -- gcc -O3
-    oxeye check-build gemm.c --recipe gemm.recipe.json -- gcc -O3
+    oxeye verify gemm.c --tuned gemm_fast.c -- gcc -O3
+    oxeye verify gemm.c --recipe gemm.recipe.json -- gcc -O3
 
   With less to do than when it was tuned: debug builds are slow
-    oxeye check-build solver.c --run './solver -n 50' -- gcc -O3 -lm
+    oxeye verify solver.c --run './solver -n 50' -- gcc -O3 -lm
 
 The tuned program is compared with the original, and with itself on one thread.
 Then it is built with a check of every access in its nests, and with the address
@@ -36,9 +36,9 @@ Exit codes:
   2    could not run
   130  interrupted";
 
-/// Look for errors in a tuned file by debug builds: checked accesses, threads, sanitizers
+/// Look for errors in a tuned file by debug builds
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
@@ -50,12 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RECIPE")]
     recipe: Option<PathBuf>,
     #[command(flatten)]
-    fp: FpArgs,
-    #[command(flatten)]
-    checks: CheckArgs,
-    /// Show the flags of each build
-    #[arg(short, long)]
-    verbose: bool,
+    judging: JudgingArgs,
     /// Write the findings as JSON; `-` is standard output
     #[arg(long, value_name = "REPORT")]
     json: Option<PathBuf>,
@@ -64,9 +59,8 @@ pub(crate) struct Args {
 impl Args {
     /// What the builds found.
     pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<CheckBuildReport> {
-        let mut options = self.program.options();
-        options.fp = self.fp.policy();
-        options.checks = self.checks.checks();
+        let mut options = self.program.options()?;
+        self.judging.apply(&mut options);
         let recipes = match self.recipe.as_deref().map(SavedRecipes::load).transpose()? {
             None => None,
             Some(SavedRecipes::File(recipes)) => Some(recipes),
@@ -78,15 +72,15 @@ impl Args {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &[&args.program.file])?;
     }
-    let drawing = Drawing::new(args.verbose);
+    let drawing = Drawing::new(manner, manner.verbose);
     let outcome = args.answer(&drawing);
     drawing.finish();
     let report = outcome?;
-    print_report(args.json.as_deref(), &|| report.to_json(), args.verbose, &|view| shown(&report, view))?;
+    print_report(args.json.as_deref(), &|| report.to_json(), manner, &|view| shown(&report, view))?;
     Ok(if report.passed { Exit::Done } else { Exit::Negative })
 }
 

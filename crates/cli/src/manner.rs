@@ -1,0 +1,44 @@
+//! How much a command says, and how.
+
+use crate::terminal::{View, print_or_quit};
+use clap::{Args, ColorChoice};
+use std::io::IsTerminal;
+
+/// The options that every command has.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Manner {
+    /// Say nothing but errors
+    ///
+    /// What is written to files, or to standard output by `-`, is written.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Show everything: steps, candidates, refusals
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+    /// Whether output is coloured
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
+    pub(crate) color: ColorChoice,
+    /// Show no progress
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) no_progress: bool,
+}
+
+impl Manner {
+    /// Whether progress is drawn: on a terminal, unless it is not wanted.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.quiet && !self.no_progress && std::io::stderr().is_terminal()
+    }
+
+    /// Prints what is there for people.
+    pub(crate) fn say(&self, shown: &dyn Fn(View) -> String) -> anyhow::Result<()> {
+        if self.quiet { Ok(()) } else { print_or_quit(&shown(View::of_stdout(self))) }
+    }
+}
+
+#[cfg(test)]
+impl Manner {
+    /// As without options.
+    pub(crate) const PLAIN: Self =
+        Self { quiet: false, verbose: false, color: ColorChoice::Auto, no_progress: false };
+}

@@ -1,0 +1,256 @@
+//! Wrong invocations, each with what to do instead.
+
+use clap::error::ErrorKind;
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::Path;
+
+/// Words of a command line that cannot be what was meant.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Mistake(String);
+
+impl Mistake {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+/// A file, and the words of the command that compiles it.
+struct Given<'a> {
+    file: &'a Path,
+    compiler: &'a [String],
+}
+
+/// What is wrong, and what to say then.
+type Rule = (fn(&Given<'_>) -> bool, fn(&Given<'_>) -> String);
+
+/// The first that applies counts.
+const RULES: [Rule; 8] = [
+    (
+        |given| given.file.is_dir(),
+        |given| {
+            format!(
+                "{} is a folder; name a C file, or tune the project in it: \
+                 cd there, and give --build and --run instead of a file",
+                given.shown()
+            )
+        },
+    ),
+    (
+        |given| given.file.is_file() && is_binary(given.file),
+        |given| format!("{} is not text; name the C file that it was compiled from", given.shown()),
+    ),
+    (
+        |given| given.has_extension(&["cc", "cpp", "cxx", "c++", "C", "hh", "hpp", "hxx", "cu"]),
+        |given| {
+            format!(
+                "{} is C++, and only C is read; move the loops into a C file \
+                 (extern \"C\" in C++ declares its functions), and tune that",
+                given.shown()
+            )
+        },
+    ),
+    (
+        |given| given.has_extension(&["f", "for", "f77", "f90", "f95", "f03", "f08", "F", "F77", "F90"]),
+        |given| {
+            format!(
+                "{} is Fortran, and only C is read; move the loops into a C file \
+                 (bind(c) in Fortran declares its functions), and tune that",
+                given.shown()
+            )
+        },
+    ),
+    (
+        |given| given.first().starts_with('-'),
+        |given| {
+            format!("`{}` is a flag; the compiler stands before it: -- cc {}", given.first(), given.line())
+        },
+    ),
+    (
+        |given| given.first().contains(char::is_whitespace) && !Path::new(given.first()).exists(),
+        |given| format!("`{}` is quoted, so it is one word; write it as: -- {}", given.first(), given.line()),
+    ),
+    (
+        |given| {
+            given.is_of(&["g++", "c++", "clang++", "icpc", "icpx", "mpicxx", "mpic++"]) || given.says("c++")
+        },
+        |given| {
+            format!(
+                "{} compiles C++, and only C is read; compile C files by a C compiler, \
+                 and link C++ with: -- gcc ... -lstdc++",
+                given.first()
+            )
+        },
+    ),
+    (
+        |given| given.is_of(&["gfortran", "flang", "flang-new", "ifort", "ifx", "mpif90", "mpifort"]),
+        |given| {
+            format!(
+                "{} compiles Fortran, and only C is read; compile C files by a C compiler, \
+                 and link Fortran with: -- gcc ... -lgfortran",
+                given.first()
+            )
+        },
+    ),
+];
+
+impl Given<'_> {
+    fn shown(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    fn first(&self) -> &str {
+        self.compiler.first().map_or("", String::as_str)
+    }
+
+    fn line(&self) -> String {
+        self.compiler.join(" ")
+    }
+
+    fn has_extension(&self, known: &[&str]) -> bool {
+        self.file.extension().is_some_and(|end| known.iter().any(|known| end == *known))
+    }
+
+    /// Whether the compiler has one of these names, perhaps with a target before it and a version behind.
+    fn is_of(&self, names: &[&str]) -> bool {
+        let program = program(self.first());
+        names.iter().any(|name| program == *name || program.ends_with(&format!("-{name}")))
+    }
+
+    /// Whether the flags say that files are in this language.
+    fn says(&self, language: &str) -> bool {
+        let pairs = self.compiler.windows(2).any(|pair| pair[0] == "-x" && pair[1] == language);
+        pairs || self.compiler.contains(&format!("-x{language}"))
+    }
+}
+
+/// The name of a program without its folder and its version.
+fn program(word: &str) -> &str {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end_matches('-')
+}
+
+/// Whether a file has bytes that no text has.
+fn is_binary(file: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = std::fs::File::open(file).and_then(|file| file.take(4096).read_to_end(&mut start));
+    read.is_ok() && start.contains(&0)
+}
+
+/// Checks a file and the words behind `--`.
+///
+/// # Errors
+/// What to do instead.
+pub(crate) fn check(file: &Path, compiler: &[String]) -> Result<(), Mistake> {
+    let given = Given { file, compiler };
+    match RULES.iter().find(|(is_wrong, _)| is_wrong(&given)) {
+        Some((_, words)) => Err(Mistake(words(&given))),
+        None => Ok(()),
+    }
+}
+
+/// Checks the folder that a program is to run in.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn check_folder(folder: Option<&Path>) -> Result<(), Mistake> {
+    match folder.filter(|folder| !folder.is_dir()) {
+        Some(folder) => Err(Mistake(format!("--cwd: there is no folder {}", folder.display()))),
+        None => Ok(()),
+    }
+}
+
+/// What to do instead of a command line that the parser refuses; `None` where its own words are as good.
+pub(crate) fn instead(error: &clap::Error, words: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = words.iter().skip(1).map(|word| word.to_str()).collect::<Option<_>>()?;
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let end = words.iter().position(|word| *word == "--").unwrap_or(words.len());
+            let at = words[..end].iter().position(|word| is_of_compiler(word)).filter(|at| *at > 0)?;
+            let (own, flags) = (words[..at].join(" "), words[at..end].join(" "));
+            let command = match words.get(end + 1..) {
+                Some(behind) if !behind.is_empty() => format!("{} {flags}", behind.join(" ")),
+                _ if flags.starts_with('-') => format!("cc {flags}"),
+                _ => flags,
+            };
+            Some(format!("the compile command stands behind `--`:\n  oxeye {own} -- {command}"))
+        }
+        ErrorKind::InvalidSubcommand => {
+            let file = words.first().filter(|word| word.ends_with(".c") || word.ends_with(".sdfg"))?;
+            Some(format!("`{file}` is no command; to make it fast:\n  oxeye tune {}", words.join(" ")))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a word is of a compile command rather than one of ours.
+fn is_of_compiler(word: &str) -> bool {
+    const COMPILERS: [&str; 9] = ["cc", "gcc", "clang", "icx", "icc", "tcc", "mpicc", "nvc", "c99"];
+    const FLAGS: [&str; 12] = ["-O", "-m", "-l", "-L", "-I", "-D", "-W", "-g", "-std", "-ff", "-fo", "-fno"];
+    let program = program(word);
+    let is_compiler = COMPILERS.iter().any(|name| program == *name || program.ends_with(&format!("-{name}")));
+    is_compiler || FLAGS.iter().any(|flag| word.starts_with(flag))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cli;
+    use clap::Parser;
+
+    /// What is said of `FILE -- CC ARGS`.
+    fn said(file: &str, compiler: &[&str]) -> String {
+        let compiler: Vec<String> = compiler.iter().map(|word| (*word).to_owned()).collect();
+        check(Path::new(file), &compiler).err().map(|mistake| mistake.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn compile_commands_that_are_none() {
+        for (compiler, words) in [
+            (&["-O3", "-lm"][..], "`-O3` is a flag; the compiler stands before it: -- cc -O3 -lm"),
+            (&["gcc -O2"], "`gcc -O2` is quoted, so it is one word; write it as: -- gcc -O2"),
+            (&["/usr/bin/g++-12", "-O2"], "/usr/bin/g++-12 compiles C++, and only C is read"),
+            (&["gcc", "-x", "c++"], "gcc compiles C++"),
+            (&["gfortran"], "gfortran compiles Fortran, and only C is read"),
+        ] {
+            assert!(said("a.c", compiler).starts_with(words), "{}", said("a.c", compiler));
+        }
+        for right in [&["gcc", "-O2"][..], &["x86_64-linux-gnu-gcc-12"], &["clang-19"], &[]] {
+            assert_eq!(said("a.c", right), "");
+        }
+    }
+
+    #[test]
+    fn files_that_are_not_c() {
+        assert!(said("x.cpp", &[]).contains("is C++") && said("x.f90", &["gcc"]).contains("is Fortran"));
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("prog.c");
+        std::fs::write(&file, b"\x7fELF\x02\x01\x00").expect("written");
+        let said = |path: &Path| said(path.to_str().expect("text"), &[]);
+        assert!(said(&file).ends_with("is not text; name the C file that it was compiled from"));
+        assert!(said(folder.path()).contains("is a folder; name a C file"));
+        std::fs::write(&file, "int main(void) { return 0; }\n").expect("written");
+        assert_eq!(said(&file), "");
+        assert!(check_folder(Some(&file)).is_err() && check_folder(None).is_ok());
+    }
+
+    #[test]
+    fn words_that_belong_behind_dashes() {
+        let instead = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            let error = Cli::try_parse_from(&words).err().expect("it is no command line");
+            super::instead(&error, &words)
+        };
+        let behind = |line: &str| format!("the compile command stands behind `--`:\n  {line}");
+        assert_eq!(instead("oxeye tune x.c gcc -O3"), Some(behind("oxeye tune x.c -- gcc -O3")));
+        assert_eq!(instead("oxeye optimize x.c -O3"), Some(behind("oxeye optimize x.c -- cc -O3")));
+        assert_eq!(
+            instead("oxeye tune x.c --budget 5s -fopenmp -O3 -- gcc"),
+            Some(behind("oxeye tune x.c --budget 5s -- gcc -fopenmp -O3"))
+        );
+        assert_eq!(instead("oxeye tune --no-such-option"), None);
+        let file = instead("oxeye x.c -- gcc").expect("a hint");
+        assert!(file.ends_with("oxeye tune x.c -- gcc"), "{file}");
+    }
+}

@@ -1,0 +1,185 @@
+//! What a run is about: which nests it tunes, and which results are worth keeping.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// The nests that a run is about, and what it has to gain from them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Focus {
+    /// Only the nests of this function are read.
+    pub function: Option<String>,
+    /// Only nests in one of these places are tuned; everywhere if there is none.
+    pub only: Vec<NamedPlace>,
+    /// Nests in these places are not tuned.
+    pub exclude: Vec<NamedPlace>,
+    /// Nests below this share of the program's time are not tuned; from 0 to 1.
+    pub least_share: f64,
+    /// A result by which the whole program is less than so many times as fast, or may be no faster, is not kept. At 1 and
+    /// below, whatever is not slower is kept.
+    pub least_speedup: f64,
+    /// Look, but try nothing and write nothing.
+    pub is_dry: bool,
+}
+
+impl Default for Focus {
+    fn default() -> Self {
+        Self {
+            function: None,
+            only: Vec::new(),
+            exclude: Vec::new(),
+            least_share: 0.0,
+            least_speedup: 1.0,
+            is_dry: false,
+        }
+    }
+}
+
+impl Focus {
+    /// Why a nest in these lines of a file is not tuned; `None` if it is.
+    pub(crate) fn refusal(
+        &self,
+        (file, first, last): (&Path, u32, u32),
+        function: &str,
+        share: Option<f64>,
+    ) -> Option<String> {
+        let is_in =
+            |places: &[NamedPlace]| places.iter().any(|place| place.has(file, first..=last, function));
+        match share {
+            _ if !self.only.is_empty() && !is_in(&self.only) => Some("not among what --only names".into()),
+            _ if is_in(&self.exclude) => Some("left out by --exclude".into()),
+            Some(share) if share < self.least_share => {
+                Some(format!("below --min-share ({:.1} %)", 100.0 * share))
+            }
+            _ => None,
+        }
+    }
+
+    /// Why a gain of the whole program is too little to be kept; `None` if it is enough.
+    pub(crate) fn too_little(&self, speedup: f64, interval: Option<(f64, f64)>) -> Option<String> {
+        let least = self.least_speedup;
+        let (low, high) = interval.unwrap_or((speedup, speedup));
+        match () {
+            () if least <= 1.0 => None,
+            () if speedup < least => {
+                Some(format!("not kept: the program gains {speedup:.2}x, less than --min-speedup {least}"))
+            }
+            () if low <= 1.0 => Some(format!(
+                "not kept: the gain of the program, {speedup:.2}x ({low:.2}-{high:.2}), may be none"
+            )),
+            () => None,
+        }
+    }
+
+    /// Whether any nest of a file, or of one that it includes, may be tuned.
+    pub(crate) fn may_tune(&self, file: &Path, share: f64) -> bool {
+        let is_excluded = |place: &NamedPlace| matches!(place, NamedPlace::File { path, line: None } if file.ends_with(path));
+        // What is in a header, or in a function, may be compiled with any source.
+        let may_be = |place: &NamedPlace| match place {
+            NamedPlace::File { path, .. } => {
+                file.ends_with(path) || path.extension().is_none_or(|end| end != "c")
+            }
+            NamedPlace::Function(_) => true,
+        };
+        share >= self.least_share
+            && !self.exclude.iter().any(is_excluded)
+            && (self.only.is_empty() || self.only.iter().any(may_be))
+    }
+}
+
+/// A place that nests are in, as people name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedPlace {
+    /// A function.
+    Function(String),
+    /// A file by the end of its path, or what stands in one of its lines.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: Option<u32>,
+    },
+}
+
+impl NamedPlace {
+    fn has(&self, file: &Path, lines: std::ops::RangeInclusive<u32>, function: &str) -> bool {
+        match self {
+            Self::Function(name) => name == function,
+            Self::File { path, line } => {
+                file.ends_with(path) && line.is_none_or(|line| lines.contains(&line))
+            }
+        }
+    }
+}
+
+impl FromStr for NamedPlace {
+    type Err = String;
+
+    /// `kernel.c`, `src/kernel.c:12`, or `jacobi`, the name of a function.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let file = |path: &str, line| Self::File { path: path.trim_start_matches("./").into(), line };
+        match text.rsplit_once(':') {
+            _ if text.is_empty() => Err("it is a file, FILE:LINE or a function".into()),
+            Some((path, line)) => match line.parse() {
+                Ok(line) if !path.is_empty() => Ok(file(path, Some(line))),
+                _ => Err(format!("`{line}` is no line; it is a file, FILE:LINE or a function")),
+            },
+            None if text.chars().all(is_name) => Ok(Self::Function(text.to_owned())),
+            None => Ok(file(text, None)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn focus(only: &[&str], exclude: &[&str]) -> Focus {
+        let places = |texts: &[&str]| texts.iter().map(|text| text.parse().expect("a place")).collect();
+        Focus { only: places(only), exclude: places(exclude), ..Focus::default() }
+    }
+
+    #[test]
+    fn places_are_files_lines_and_functions() {
+        let nest =
+            |focus: &Focus| focus.refusal((Path::new("/p/src/kernel.c"), 10, 14), "jacobi", None).is_none();
+        for (only, exclude, is_tuned) in [
+            (&[][..], &[][..], true),
+            (&["kernel.c"], &[], true),
+            (&["src/kernel.c:12"], &[], true),
+            (&["kernel.c:15"], &[], false),
+            (&["jacobi"], &[], true),
+            (&["other", "ernel.c"], &[], false),
+            (&[], &["jacobi"], false),
+            (&["kernel.c"], &["./src/kernel.c:10"], false),
+        ] {
+            assert_eq!(nest(&focus(only, exclude)), is_tuned, "{only:?} {exclude:?}");
+        }
+        assert!("kernel.c:x".parse::<NamedPlace>().is_err() && "".parse::<NamedPlace>().is_err());
+    }
+
+    #[test]
+    fn gains_have_to_be_worth_it() {
+        let focus = Focus { least_speedup: 1.03, ..Focus::default() };
+        assert_eq!(focus.too_little(1.2, Some((1.1, 1.3))), None);
+        let too_little = |speedup, interval| focus.too_little(speedup, interval).expect("too little");
+        assert_eq!(
+            too_little(1.02, Some((1.01, 1.03))),
+            "not kept: the program gains 1.02x, less than --min-speedup 1.03"
+        );
+        assert_eq!(
+            too_little(1.2, Some((0.9, 1.5))),
+            "not kept: the gain of the program, 1.20x (0.90-1.50), may be none"
+        );
+        assert_eq!(Focus::default().too_little(0.99, None), None);
+    }
+
+    #[test]
+    fn files_that_cannot_matter_are_not_looked_at() {
+        let may =
+            |only: &[&str], exclude: &[&str]| focus(only, exclude).may_tune(Path::new("/p/kernel.c"), 0.1);
+        assert!(may(&[], &["other.c"]) && may(&["jacobi"], &[]) && may(&["stencil.h:12"], &[]));
+        assert!(!may(&["other.c"], &[]) && !may(&[], &["kernel.c"]) && may(&[], &["kernel.c:3"]));
+        assert!(!Focus { least_share: 0.2, ..Focus::default() }.may_tune(Path::new("kernel.c"), 0.1));
+    }
+}
