@@ -40,9 +40,10 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
                 }
                 std::fs::remove_dir_all(part).with_context(|| format!("cannot remove {}", part.display()))?;
             }
+            let files = if n_files == 1 { "file" } else { "files" };
             let size = n_bytes as f64 / f64::from(1 << 20);
             manner
-                .say(&|_| format!("{n_files} files, {size:.1} MiB, removed from {}\n", folder.display()))?;
+                .say(&|_| format!("{n_files} {files}, {size:.1} MiB, removed from {}\n", folder.display()))?;
         }
     }
     Ok(Exit::Done)

@@ -109,7 +109,7 @@ fn recipes(flags: &str, function: &str, nests: &[(usize, &str)]) -> String {
 fn found(play: &Playground, flags: &str) -> Vec<Value> {
     let ran = play.run(&format!("values waves.c --accesses 100 --json values.json -- {flags}"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let asks = "  oxeye optimize waves.c --values values.json";
+    let asks = "  oxeye tune waves.c --values values.json";
     assert_eq!(ran.stdout.lines().last(), Some(asks), "{}", ran.stdout);
     let report: Value = serde_json::from_str(&play.read("values.json")).expect("JSON");
     report["findings"].as_array().expect("a list").clone()

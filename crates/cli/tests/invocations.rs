@@ -1,0 +1,196 @@
+//! What the command says to words that cannot be meant, and the options that are about the command itself.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Seconds of loops, for which every run has something to try.
+const SUMS: &str = "#include <stdio.h>
+static double a[300][300], s[300];
+static void add(int t)
+{
+    for (int j = 0; j < 300; j++)
+        for (int i = 0; i < 300; i++)
+            s[j] += a[i][j] + t;
+}
+int main(void)
+{
+    for (int t = 0; t < 40; t++) add(t);
+    printf(\"%g\\n\", s[7]);
+    return 0;
+}
+";
+const NO_LOOPS: &str = "int main(void) { return 0; }\n";
+const LINKS_NOT: &str = "void helper(double *x);
+static double x[100];
+int main(void) { for (int i = 0; i < 100; i++) x[i] = i; helper(x); return 0; }
+";
+
+struct Outcome {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [
+        ("sums.c", SUMS.as_bytes()),
+        ("none.c", NO_LOOPS.as_bytes()),
+        ("links_not.c", LINKS_NOT.as_bytes()),
+        ("sums.cpp", SUMS.as_bytes()),
+        ("sums.f90", b"end\n"),
+        ("binary.c", b"\x7fELF\x02\x01\x01\x00"),
+        ("Makefile", b"all:\n\tcc sums.c\n"),
+    ];
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    }
+    folder
+}
+
+/// Runs `oxeye` in a folder, with everything it keeps in there, too.
+fn oxeye(folder: &Path, words: &[&str]) -> Outcome {
+    let output = Command::new(env!("CARGO_BIN_EXE_oxeye"))
+        .args(words)
+        .current_dir(folder)
+        .env_remove("OXEYE_DATABASE")
+        .env("XDG_DATA_HOME", folder)
+        .env("OXEYE_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
+        .output()
+        .expect("starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Outcome { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+#[test]
+fn wrong_invocations_are_told_what_to_do_instead() {
+    let folder = folder();
+    let folder = folder.path();
+    for (line, said) in [
+        ("optimize sums.c gcc -O3", "oxeye optimize sums.c -- gcc -O3"),
+        ("tune sums.c -O3", "oxeye tune sums.c -- cc -O3"),
+        ("sums.c -- gcc", "oxeye tune sums.c -- gcc"),
+        ("tune sums.c -- -O3", "the compiler stands before it: -- cc -O3"),
+        ("tune links_not.c -- gcc -O2", "undefined reference to `helper'"),
+        ("tune sums.c -- gcc -lno-such-library", "cannot find -lno-such-library"),
+        ("tune sums.cpp -- g++ -O2", "sums.cpp is C++, and only C is read"),
+        ("tune sums.c -- g++ -O2", "-- gcc ... -lstdc++"),
+        ("tune sums.f90 -- gfortran", "sums.f90 is Fortran, and only C is read"),
+        ("tune sums.c -- gfortran -O2", "-- gcc ... -lgfortran"),
+        ("tune binary.c -- gcc", "binary.c is not text; name the C file"),
+        ("tune . -- gcc", "give --build and --run"),
+        ("tune sums.c --cwd /nowhere -- gcc", "--cwd: there is no folder /nowhere"),
+        ("tune --build true --run ./x --cwd /nowhere", "--cwd: there is no folder /nowhere"),
+        ("tune none.c -- gcc", "there is no loop nest in none.c"),
+        ("tune sums.c -o - -- gcc", "name a file"),
+        ("tune --build make --run ./x -o -", "name a file"),
+        ("tune --compile-commands Makefile --run ./x", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"),
+        ("tune sums.c --build make --run ./x", "--only sums.c tunes that file there"),
+        ("tune", "oxeye tune FILE -- CC"),
+        ("tune sums.c --only x:y -- gcc", "FILE:LINE or a function"),
+    ] {
+        let done = oxeye(folder, &words(line));
+        assert_eq!(done.code, Some(2), "{line}: {}{}", done.out, done.err);
+        assert!(done.err.contains(said) && done.out.is_empty(), "{line}: {}", done.err);
+    }
+    let done = oxeye(folder, &["tune", "sums.c", "--", "gcc -O2"]);
+    assert!(done.err.contains("so it is one word; write it as: -- gcc -O2"), "{}", done.err);
+    let names = std::fs::read_dir(folder).expect("read").flatten().map(|entry| entry.file_name());
+    assert_eq!(names.filter(|name| name.to_string_lossy().contains(".oxeye.")).count(), 0);
+}
+
+#[test]
+fn help_fits_a_screen_and_names_seven_commands() {
+    let folder = folder();
+    let help = |line: &str| {
+        let done = oxeye(folder.path(), &words(line));
+        assert_eq!(done.code, Some(0), "{}", done.err);
+        done.out
+    };
+    let short = help("-h");
+    assert!(short.lines().count() <= 30, "{short}");
+    for command in ["tune", "profile", "explain", "inspect", "check", "verify", "doctor"] {
+        assert!(short.contains(&format!("  {command} ")), "{command}: {short}");
+    }
+    for old in ["optimize", "search", "replay", "host", "values", "flow"] {
+        assert!(!short.contains(&format!("  {old} ")), "{old}: {short}");
+    }
+    let (short, long) = (help("tune -h"), help("tune --help"));
+    assert!(short.lines().count() <= 50, "{short}");
+    for heading in ["Program:", "Search:", "Correctness:", "Output:", "Database:", "Examples:"] {
+        assert!(long.contains(heading), "{heading}: {long}");
+    }
+    assert!(help("-V").contains("recipe database version"));
+    assert!(
+        help("completions bash").contains("oxeye__tune") || help("completions bash").contains("oxeye,tune")
+    );
+    help("-q man pages");
+    assert!(folder.path().join("pages/oxeye-tune.1").exists());
+}
+
+#[test]
+fn a_dry_run_shows_nests_and_writes_nothing() {
+    let folder = folder();
+    let folder = folder.path();
+    let done = oxeye(folder, &words("tune sums.c --dry-run -- gcc -O1"));
+    assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
+    assert!(done.out.contains("would be tuned") && done.out.contains("sums.c:"), "{}", done.out);
+    assert!(!folder.join("sums.oxeye.c").exists());
+    let done = oxeye(folder, &words("tune sums.c --dry-run --exclude sums.c -- gcc -O1"));
+    assert!(done.out.contains("left out by --exclude") && !done.out.contains("would be"), "{}", done.out);
+}
+
+#[test]
+fn nests_that_are_left_out_leave_the_file_unchanged() {
+    let folder = folder();
+    let folder = folder.path();
+    let line = "tune sums.c -q --quick --only no_such_function --fail-if-unchanged -- gcc -O1";
+    let done = oxeye(folder, &words(line));
+    assert_eq!((done.code, done.out.as_str()), (Some(1), ""), "{}", done.err);
+    assert_eq!(std::fs::read_to_string(folder.join("sums.oxeye.c")).expect("written"), SUMS);
+}
+
+#[test]
+fn programs_that_run_too_long_are_stopped() {
+    let folder = folder();
+    let endless = "static int x[100];
+int main(void) { for (volatile int on = 1; on;) for (int i = 0; i < 100; i++) x[i] += i; return x[3]; }\n";
+    std::fs::write(folder.path().join("endless.c"), endless).expect("written");
+    let done = oxeye(folder.path(), &words("tune endless.c --timeout 1s -- gcc -O1"));
+    assert_eq!(done.code, Some(2), "{}", done.out);
+    assert!(done.err.contains("raise --timeout"), "{}", done.err);
+}
+
+#[test]
+fn old_names_work_and_name_the_new_ones() {
+    let folder = folder();
+    let folder = folder.path();
+    let done = oxeye(folder, &words("flow none.c -- gcc"));
+    assert!(done.err.contains("hint: `oxeye flow` is `oxeye inspect` now"), "{}", done.err);
+    let done = oxeye(folder, &words("check-build sums.c --tuned nowhere.c -- gcc"));
+    assert!(done.err.contains("`oxeye verify` now") && done.err.contains("nowhere.c"), "{}", done.err);
+    let done = oxeye(folder, &words("optimize none.c -- gcc"));
+    assert!(!done.err.contains("hint"), "{}", done.err);
+}
+
+#[test]
+fn what_is_kept_can_be_removed() {
+    let folder = folder();
+    let cache = folder.path().join("cache");
+    for part in ["searches", "of-others"] {
+        std::fs::create_dir_all(cache.join(part)).expect("made");
+        std::fs::write(cache.join(part).join("file"), "text").expect("written");
+    }
+    let clean = Command::new(env!("CARGO_BIN_EXE_oxeye"))
+        .args(["cache", "clean"])
+        .env("OXEYE_CACHE", &cache)
+        .output()
+        .expect("starts");
+    let said = String::from_utf8_lossy(&clean.stdout).into_owned();
+    assert!(clean.status.success() && said.starts_with("1 file,"), "{said}");
+    assert!(!cache.join("searches").exists() && cache.join("of-others/file").exists());
+}
