@@ -4,7 +4,7 @@ use crate::columns::{self, Column};
 use crate::exit::Exit;
 use crate::manner::Manner;
 use crate::table;
-use crate::terminal::{View, print_or_quit};
+use crate::terminal::print_or_quit;
 use crate::tuning::own_database;
 use anyhow::Context as _;
 use clap::Subcommand;
@@ -159,7 +159,7 @@ fn list(store: &SqliteStore, limit: usize, as_json: bool, manner: &Manner) -> an
     }
     let mut text = String::new();
     if !entries.is_empty() {
-        let _ = write!(text, "{}", rows(&entries, View::of_stdout(manner).width));
+        let _ = write!(text, "{}", rows(&entries, manner.view().width));
     }
     let _ = match (n_entries, entries.len() as u64) {
         (0, _) => writeln!(text, "no entries in {}", store.path().display()),

@@ -18,10 +18,10 @@ pub(crate) struct Manner {
     pub(crate) verbose: bool,
     /// Whether output is coloured
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
-    pub(crate) color: ColorChoice,
+    color: ColorChoice,
     /// Show no progress
     #[arg(long, global = true, hide_short_help = true)]
-    pub(crate) no_progress: bool,
+    no_progress: bool,
 }
 
 impl Manner {
@@ -30,15 +30,18 @@ impl Manner {
         !self.quiet && !self.no_progress && std::io::stderr().is_terminal()
     }
 
+    /// How reports look on standard output.
+    pub(crate) fn view(&self) -> View {
+        View::of_stdout(self.verbose, self.color)
+    }
+
+    /// How they look on standard error, beside one that a program reads.
+    pub(crate) fn view_of_stderr(&self) -> View {
+        View::of_stderr(self.verbose, self.color)
+    }
+
     /// Prints what is there for people.
     pub(crate) fn say(&self, shown: &dyn Fn(View) -> String) -> anyhow::Result<()> {
-        if self.quiet { Ok(()) } else { print_or_quit(&shown(View::of_stdout(self))) }
+        if self.quiet { Ok(()) } else { print_or_quit(&shown(self.view())) }
     }
-}
-
-#[cfg(test)]
-impl Manner {
-    /// As without options.
-    pub(crate) const PLAIN: Self =
-        Self { quiet: false, verbose: false, color: ColorChoice::Auto, no_progress: false };
 }

@@ -5,7 +5,6 @@ use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
 use crate::program::ProgramArgs;
-use crate::terminal::View;
 use crate::tuning::{JudgingArgs, Memory, ResultArgs, duration, knowledge};
 use oxeye::{Knowledge, Progress, Report, SearchOptions};
 use std::fmt::Write;
@@ -116,7 +115,7 @@ fn searched(report: &Report, manner: &Manner) -> String {
              {hopeless} skipped as too slow by the model; {}",
             nest.stopped
         );
-        out += &wrapped(&sentence, View::of_stdout(manner).width);
+        out += &wrapped(&sentence, manner.view().width);
         for method in &nest.compared {
             let speedup = method.speedup.map_or("none correct".into(), |s| format!("{s:.2}x"));
             let picks = method.picks.join(", ");

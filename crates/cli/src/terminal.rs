@@ -1,6 +1,5 @@
 //! Where reports are printed: how wide a line is, whether it may have colours, and standard output itself.
 
-use crate::manner::Manner;
 use anyhow::bail;
 use clap::ColorChoice;
 use console::{Style, Term};
@@ -25,30 +24,30 @@ pub(crate) struct View {
 impl View {
     /// For standard output: as wide as `COLUMNS` says, else as the terminal, else 80 characters; colours on a terminal only,
     /// and not where `NO_COLOR` is set.
-    pub(crate) fn of_stdout(manner: &Manner) -> Self {
+    pub(crate) fn of_stdout(verbose: bool, color: ColorChoice) -> Self {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let terminal = Term::stdout();
         let columns = terminal.size_checked().map(|(_, columns)| columns);
-        Self::from(variable, terminal.is_term(), columns, manner)
+        Self::from(variable, terminal.is_term(), columns, (verbose, color))
     }
 
     /// For what goes to standard error beside a report that a program reads.
-    pub(crate) fn of_stderr(manner: &Manner) -> Self {
+    pub(crate) fn of_stderr(verbose: bool, color: ColorChoice) -> Self {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let terminal = Term::stderr();
         let columns = terminal.size_checked().map(|(_, columns)| columns);
-        Self::from(variable, terminal.is_term(), columns, manner)
+        Self::from(variable, terminal.is_term(), columns, (verbose, color))
     }
 
     fn from(
         variable: impl Fn(&str) -> Option<String>,
         is_terminal: bool,
         columns: Option<u16>,
-        manner: &Manner,
+        (verbose, color): (bool, ColorChoice),
     ) -> Self {
         let told = variable("COLUMNS").and_then(|columns| columns.parse().ok());
         let width = told.or(columns.filter(|_| is_terminal).map(usize::from)).unwrap_or(USUAL_WIDTH);
-        let colour = match manner.color {
+        let colour = match color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => {
@@ -57,7 +56,7 @@ impl View {
                     && variable("TERM").is_none_or(|terminal| terminal != "dumb")
             }
         };
-        Self { width: width.max(LEAST_WIDTH), colour, verbose: manner.verbose }
+        Self { width: width.max(LEAST_WIDTH), colour, verbose }
     }
 
     /// Text in a style, if there are any.
@@ -81,7 +80,7 @@ mod tests {
 
     fn view(set: &[(&str, &str)], is_terminal: bool) -> (usize, bool) {
         let find = |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-        let view = View::from(find, is_terminal, Some(132), &Manner::PLAIN);
+        let view = View::from(find, is_terminal, Some(132), (false, ColorChoice::Auto));
         (view.width, view.colour)
     }
 
@@ -98,8 +97,7 @@ mod tests {
     #[test]
     fn colours_are_for_terminals_that_want_them() {
         assert!(!view(&[("NO_COLOR", "1")], true).1 && !view(&[("TERM", "dumb")], true).1);
-        let always = Manner { color: ColorChoice::Always, ..Manner::PLAIN };
-        assert!(View::from(|_| None, false, None, &always).colour);
+        assert!(View::from(|_| None, false, None, (false, ColorChoice::Always)).colour);
         let plain = View { width: 80, colour: false, verbose: false };
         assert_eq!(plain.styled(Style::new().bold(), "x"), "x");
         assert_ne!(View { colour: true, ..plain }.styled(Style::new().bold(), "x"), "x");

@@ -196,7 +196,7 @@ pub(crate) fn print_report(
     if json == Some(Path::new("-")) {
         print_or_quit(&text())?;
         if !manner.quiet {
-            let _ = std::io::stderr().write_all(shown(View::of_stderr(manner)).as_bytes());
+            let _ = std::io::stderr().write_all(shown(manner.view_of_stderr()).as_bytes());
         }
         return Ok(());
     }
