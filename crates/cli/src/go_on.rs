@@ -1,8 +1,6 @@
 //! The command that would go on where a tuning run ended.
 
-use crate::Cli;
 use crate::program::ProgramArgs;
-use clap::Parser;
 use std::time::Duration;
 
 /// The subcommand.
@@ -34,8 +32,13 @@ impl GoOn {
     }
 
     /// The command line for the nests of one function, or of all of those that the run was about. `None` if it cannot be
-    /// typed.
-    pub(crate) fn command(&self, function: Option<&str>, given: Option<&str>) -> Option<String> {
+    /// typed, or `is_tune` says that the words are no arguments of `tune`.
+    pub(crate) fn command(
+        &self,
+        function: Option<&str>,
+        given: Option<&str>,
+        is_tune: &dyn Fn(&[String]) -> bool,
+    ) -> Option<String> {
         let [before, behind, compiler] = self.parts.clone()?;
         let function = given.or(function).map(|name| vec!["-f".to_owned(), name.to_owned()]);
         let mut words = [before, function.unwrap_or_default(), behind].concat();
@@ -45,7 +48,8 @@ impl GoOn {
         }
         let line = words.iter().map(|word| typed(word)).collect::<Option<Vec<String>>>()?.join(" ");
         // What the shell and the parser would make of it.
-        Cli::try_parse_from(shlex::split(&line)?).is_ok().then_some(line)
+        let words = shlex::split(&line)?;
+        is_tune(words.get(2..)?).then_some(line)
     }
 }
 
@@ -62,7 +66,8 @@ fn typed(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Command, tune};
+    use crate::{Cli, Command, tune};
+    use clap::Parser;
 
     fn parsed(words: &[String]) -> tune::Args {
         match Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{words:?}: {error}")).command {
@@ -76,7 +81,8 @@ mod tests {
         let words: Vec<String> = ["oxeye", "tune"].iter().chain(words).map(|word| (*word).into()).collect();
         let args = parsed(&words);
         let go_on = args.go_on().expect("a file");
-        let line = go_on.command(function, args.given_function()).expect("it can be typed");
+        let line =
+            go_on.command(function, args.given_function(), &tune::are_arguments).expect("it can be typed");
         let typed = parsed(&shlex::split(&line).expect("a shell reads it"));
         (line, typed.program().expect("a program").expect("a file"))
     }

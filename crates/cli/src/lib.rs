@@ -46,7 +46,7 @@ mod watched;
 pub use call::{Answer, Failure, call, options};
 pub use exit::Exit;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use manner::Manner;
 use std::ffi::OsString;
 use std::io::Write;
@@ -158,14 +158,14 @@ fn run_command(command: Command, manner: &Manner) -> anyhow::Result<Exit> {
         Command::Apply(args) => apply::run(args, manner),
         Command::Cache(args) => cache::run(args, manner),
         Command::Check(args) => check::run(args, manner),
-        Command::Completions(args) => shell::completions(args),
+        Command::Completions(args) => shell::completions(args, Cli::command()),
         Command::Db(args) => db::run(args, manner),
         Command::Doctor(args) => doctor::run(args, manner),
         Command::Explain(args) => explain::run(args, manner),
         Command::Flow(args) => flow::run(args, manner),
         Command::Host(args) => host::run(args, manner),
         Command::Inspect(args) => inspect::run(args, manner),
-        Command::Man(args) => shell::man(args, manner),
+        Command::Man(args) => shell::man(args, Cli::command(), manner),
         Command::Profile(args) => profile::run(args, manner),
         Command::Rerun(args) => rerun::run(args, manner),
         Command::Search(args) => search::run(args, manner),

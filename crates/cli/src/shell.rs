@@ -1,11 +1,10 @@
 //! What shells and `man` know of the command: `oxeye completions` and `oxeye man`.
 
-use crate::Cli;
 use crate::exit::Exit;
 use crate::manner::Manner;
 use crate::terminal::print_or_quit;
 use anyhow::Context;
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 use std::path::PathBuf;
 
@@ -32,18 +31,18 @@ pub(crate) struct ManArgs {
 }
 
 /// Prints the completions of a shell.
-pub(crate) fn completions(args: CompletionsArgs) -> anyhow::Result<Exit> {
+pub(crate) fn completions(args: CompletionsArgs, mut command: Command) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "oxeye", &mut text);
+    clap_complete::generate(args.shell, &mut command, "oxeye", &mut text);
     print_or_quit(&String::from_utf8_lossy(&text))?;
     Ok(Exit::Done)
 }
 
 /// Writes the manual pages.
-pub(crate) fn man(args: ManArgs, manner: &Manner) -> anyhow::Result<Exit> {
+pub(crate) fn man(args: ManArgs, command: Command, manner: &Manner) -> anyhow::Result<Exit> {
     let folder = args.folder.display();
     std::fs::create_dir_all(&args.folder).with_context(|| format!("cannot make the folder {folder}"))?;
-    let command = Cli::command().disable_help_subcommand(true);
+    let command = command.disable_help_subcommand(true);
     clap_mangen::generate_to(command, &args.folder).with_context(|| format!("cannot write into {folder}"))?;
     manner.say(&|_| format!("manual pages written to {folder}\n"))?;
     Ok(Exit::Done)

@@ -12,6 +12,7 @@ use crate::table;
 use crate::terminal::View;
 use crate::tuning::{JudgingArgs, KnowledgeArgs, Memory, ResultArgs, duration, print_report};
 use anyhow::bail;
+use clap::Args as _;
 use oxeye::{
     CONFIG_FILE, Focus, FoundValues, LOCK_FILE, NamedPlace, Options, Progress, Report, SavedRecipes,
     TuneOutput, TuneReport,
@@ -299,6 +300,12 @@ impl Args {
     }
 }
 
+/// Whether the words are arguments of this subcommand.
+pub(crate) fn are_arguments(words: &[String]) -> bool {
+    let command = Args::augment_args(clap::Command::default().no_binary_name(true));
+    command.try_get_matches_from(words).is_ok()
+}
+
 /// Runs the subcommand.
 pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     let drawing = Drawing::new(manner, manner.verbose);
@@ -317,7 +324,7 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
         }
         Tuned::File(report, more) => {
             let (go_on, given) = (args.go_on(), args.given_function());
-            let go_on = |function: Option<&str>| go_on.as_ref()?.command(function, given);
+            let go_on = |function: Option<&str>| go_on.as_ref()?.command(function, given, &are_arguments);
             (args.results.deliver(report, more, manner, &go_on)?, report.changed)
         }
         Tuned::Project { report, command, kept } => {
