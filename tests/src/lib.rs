@@ -171,7 +171,7 @@ impl Playground {
         let mut words = line.split_whitespace();
         command.args(words.next());
         // Small programs on busy machines gain what they gain: that is not what tests are about.
-        if line.starts_with("optimize ") || line.starts_with("tune ") {
+        if matches!(line.split_whitespace().next(), Some("optimize" | "tune")) {
             command.arg("--min-speedup=1");
         }
         command.args(words).current_dir(self.directory.path());
