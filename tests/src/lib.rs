@@ -1,5 +1,6 @@
 //! Shared helpers of the filetests and end-to-end tests.
 
+pub mod book;
 pub mod filetest;
 pub mod hostile;
 pub mod structure;

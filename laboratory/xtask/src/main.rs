@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use oxeye_evaluation::{applications, bench, eval};
 
+mod book;
 mod dace;
 mod database;
 mod emitted;
@@ -37,6 +38,8 @@ enum Task {
     Applications(applications::Args),
     /// Time Oxeye against gcc, clang and Polly on the programs in benchmarks/kernels.
     Bench(bench::Args),
+    /// Write the generated parts of the book in docs/book: commands, steps, refusals.
+    Book(book::Args),
     /// Tune the DaCe programs in benchmarks/dace and compare them with DaCe's own.
     Dace(dace::Args),
     /// Build the default recipe database from the dataset and from searches; nests of benchmarks/kernels are left out.
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Applications(args) => applications::run(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Book(args) => book::run(&args),
         Task::Dace(args) => dace::run(&args),
         Task::Database(args) => database::run(&args),
         Task::Emitted(args) => emitted::run(&args),

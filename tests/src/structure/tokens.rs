@@ -140,14 +140,14 @@ fn is_punct(token: &TokenTree, c: char) -> bool {
 }
 
 /// Whether the bracket behind `#` is `[cfg(test)]` or `[test]`.
-pub(super) fn is_test_attribute(token: Option<&TokenTree>) -> bool {
+pub(crate) fn is_test_attribute(token: Option<&TokenTree>) -> bool {
     let Some(TokenTree::Group(group)) = token else { return false };
     let text: String = group.stream().to_string().split_whitespace().collect();
     group.delimiter() == Delimiter::Bracket && (text == "cfg(test)" || text == "test")
 }
 
 /// Position behind the item whose attributes end at `at`.
-pub(super) fn end_of_item(tokens: &[TokenTree], mut at: usize) -> usize {
+pub(crate) fn end_of_item(tokens: &[TokenTree], mut at: usize) -> usize {
     while let Some(token) = tokens.get(at) {
         at += 1;
         let is_end = match token {

@@ -1,4 +1,4 @@
-/* Waves in a long basin with absorbing layers at both ends of each row: the example of docs/values.md, "Asking for a recipe". */
+/* Waves in a long basin with absorbing layers at both ends of each row: the example of the chapter values.md, "Asking for a recipe". */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

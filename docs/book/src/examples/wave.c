@@ -1,4 +1,4 @@
-/* Waves in two layers of rock, with an absorbing layer along all sides: the example of docs/values.md and docs/flow.md. */
+/* Waves in two layers of rock, with an absorbing layer along all sides: the example of the chapters values.md and flow.md. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,0 +1,7 @@
+// recipe: split i at 500
+double u[1000], v[1000];
+void copy(void)
+{
+    for (int i = 0; i < 1000; i++)
+        u[i] = v[i];
+}

@@ -1,0 +1,217 @@
+//! What is refused, as the source words it.
+
+use crate::structure::{end_of_item, is_test_attribute};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A message, and what would help.
+type Message = (String, Option<String>);
+
+/// The messages of the sources named, as rows of a table.
+///
+/// # Errors
+/// If a file cannot be read, or has no message.
+pub fn refusals(root: &Path, sources: &[&str]) -> Result<String, String> {
+    let mut all = BTreeSet::new();
+    for source in sources {
+        let found = messages(&root.join(source))?;
+        if found.is_empty() {
+            return Err(format!("{source} refuses nothing"));
+        }
+        all.extend(found);
+    }
+    let row = |(message, help): &Message| {
+        let help = help.as_deref().unwrap_or("");
+        format!("| {} | {} |\n", cell(message), cell(help))
+    };
+    Ok(format!("| message | what helps |\n|---|---|\n{}", all.iter().map(row).collect::<String>()))
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+/// The files below a folder that refuse something, by their paths from the root.
+///
+/// # Errors
+/// If a file cannot be read.
+pub fn sources_of_refusals(root: &Path, folder: &str) -> Result<BTreeSet<String>, String> {
+    let mut folders = vec![root.join(folder)];
+    let mut found = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_source(&path) && !messages(&path)?.is_empty() {
+                found.insert(path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned());
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs")
+}
+
+fn messages(path: &Path) -> Result<BTreeSet<Message>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let tokens: TokenStream = text.parse().map_err(|e| format!("{}: {e}", path.display()))?;
+    let mut reader = Reader::default();
+    reader.read(tokens);
+    reader.found.remove(&(String::new(), None));
+    Ok(reader.found)
+}
+
+/// Reads the messages in tokens. A message stands in a call of one of [`MAKERS`], or in the variable named [`VARIABLES`] that was
+/// set last before a call that has none; what helps stands in a call of `help` behind.
+#[derive(Default)]
+struct Reader {
+    found: BTreeSet<Message>,
+    /// Messages of which it is not known yet what helps.
+    open: Vec<String>,
+    /// What variables were set to since the last call.
+    set: Vec<String>,
+}
+
+/// Functions that are given a message, by the type before and the name.
+const MAKERS: [(&str, &str); 4] =
+    [("Refusal", "new"), ("Reason", "new"), ("Reason", "unsupported"), ("Reason", "not_writable")];
+
+/// Variables that hold messages.
+const VARIABLES: [&str; 6] = ["message", "problem", "text", "reason", "what", "why"];
+
+impl Reader {
+    fn read(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut at = 0;
+        while at < tokens.len() {
+            if is(&tokens, at, "#") && is_test_attribute(tokens.get(at + 1)) {
+                at = end_of_item(&tokens, at + 2);
+                continue;
+            }
+            if is(&tokens, at, "fn") {
+                self.close(None);
+                self.set.clear();
+            }
+            if let Some(value) = self.variable(&tokens, at) {
+                self.set.extend(value);
+            }
+            let maker = MAKERS.iter().find(|(_, name)| is(&tokens, at, name));
+            let arguments = tokens.get(at + 1).and_then(arguments);
+            match (maker, arguments) {
+                (Some((of, _)), Some(arguments)) if is_of(&tokens, at, of) => {
+                    self.close(None);
+                    let said = literals(arguments);
+                    let set = std::mem::take(&mut self.set);
+                    self.open = if said.is_empty() { set } else { said };
+                }
+                (None, Some(arguments)) if is(&tokens, at, "help") && !is(&tokens, at.wrapping_sub(1), "fn") => {
+                    let mut said = literals(arguments);
+                    self.close(said.pop());
+                }
+                _ => {}
+            }
+            if let TokenTree::Group(group) = &tokens[at] {
+                self.read(group.stream());
+            }
+            at += 1;
+        }
+        self.close(None);
+    }
+
+    /// Notes what is open with what helps.
+    fn close(&mut self, help: Option<String>) {
+        let open = std::mem::take(&mut self.open);
+        self.found.extend(open.into_iter().map(|message| (message, help.clone())));
+    }
+
+    /// The texts in the value of the `let` of a variable for messages that begins here.
+    fn variable(&self, tokens: &[TokenTree], at: usize) -> Option<Vec<String>> {
+        let is_let = is(tokens, at, "let") && VARIABLES.iter().any(|name| is(tokens, at + 1, name));
+        let end = (at..tokens.len()).find(|i| is_let && is(tokens, *i, ";"))?;
+        Some(literals(tokens[at..end].iter().cloned().collect()))
+    }
+}
+
+fn is(tokens: &[TokenTree], at: usize, word: &str) -> bool {
+    match tokens.get(at) {
+        Some(TokenTree::Ident(ident)) => ident == word,
+        Some(TokenTree::Punct(p)) => word.starts_with(p.as_char()),
+        _ => false,
+    }
+}
+
+/// Whether `Of::` or, in its own methods, `Self::` stands before the word.
+fn is_of(tokens: &[TokenTree], at: usize, of: &str) -> bool {
+    at >= 3 && is(tokens, at - 1, ":") && (is(tokens, at - 3, of) || is(tokens, at - 3, "Self"))
+}
+
+fn arguments(token: &TokenTree) -> Option<TokenStream> {
+    match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
+        _ => None,
+    }
+}
+
+/// The sentences among literals, with names in the place of what is put in.
+fn literals(tokens: TokenStream) -> Vec<String> {
+    let mut found = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => found.extend(literals(group.stream())),
+            TokenTree::Literal(literal) => found.extend(sentence(&literal.to_string())),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn sentence(literal: &str) -> Option<String> {
+    let text = literal.strip_prefix('"')?.strip_suffix('"')?;
+    // A line that goes on.
+    let lines: Vec<&str> = text.split("\\\n").collect();
+    let text = lines.iter().enumerate().map(|(k, l)| if k > 0 { l.trim_start() } else { l }).collect::<String>();
+    let text = text.replace("\\\"", "\"").replace("{{", "{").replace("}}", "}");
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((inside, behind)) = after.split_once('}') else { break };
+        let is_name = inside.ends_with("name") || before.ends_with('`') && !inside.is_empty();
+        out += before;
+        out += if is_name && before.ends_with('`') { inside } else { "…" };
+        rest = behind;
+    }
+    out += rest;
+    (out.split_whitespace().count() > 2).then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_found_where_they_are_made() {
+        let text = r#"
+            fn one() { return Err(Refusal::new(at, format!("`{name}` is changed {how} here")).help("leave it as it is")); }
+            fn two() {
+                let message = format!("nothing ends the {what} loop");
+                if x { return Err(Refusal::new(at, message)); }
+                Err(Refusal::new(at, "the loop does nothing"))
+            }
+            #[cfg(test)]
+            mod tests { fn three() { Refusal::new(at, "not to be found here"); } }
+        "#;
+        let mut reader = Reader::default();
+        reader.read(text.parse().expect("tokens"));
+        let found: Vec<Message> = reader.found.into_iter().collect();
+        let wanted = [
+            ("`name` is changed … here", Some("leave it as it is")),
+            ("nothing ends the … loop", None),
+            ("the loop does nothing", None),
+        ];
+        assert_eq!(found, wanted.map(|(m, h)| (m.to_owned(), h.map(str::to_owned))));
+    }
+}

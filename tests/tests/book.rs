@@ -1,0 +1,150 @@
+//! The book says what the code does: its snippets are read, its generated parts are those of today, its links lead somewhere.
+//! `cargo xtask book` writes the generated parts.
+
+use oxeye_frontend::{ReadOptions, Unit, read_c};
+use oxeye_tests::book::{self, Block};
+use oxeye_tests::{oxeye_binary, repository};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn chapter(name: &str) -> String {
+    read(&book::folder().join(name))
+}
+
+fn unit(block: &Block) -> Unit {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("snippet.c");
+    std::fs::write(&path, &block.text).expect("a file");
+    read_c(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}\n{}", block.text))
+}
+
+/// What is said of a snippet, in lines.
+fn said(unit: &Unit) -> Vec<String> {
+    let lines = |d: &oxeye_frontend::Diagnostic| {
+        let help = d.help.as_ref().map(|help| format!("help: {help}"));
+        [Some(d.message.clone()), help].into_iter().flatten().collect::<Vec<_>>()
+    };
+    unit.diagnostics.iter().flat_map(lines).collect()
+}
+
+#[test]
+fn supported_snippets_are_read_and_others_get_their_message() {
+    let chapter = chapter("supported-c.md");
+    let mut n = [0, 0];
+    for block in book::blocks(&chapter) {
+        let is_refused = block.words.iter().any(|word| word == "refused");
+        if !is_refused && !block.words.iter().any(|word| word == "accepted") {
+            continue;
+        }
+        n[usize::from(is_refused)] += 1;
+        let unit = unit(&block);
+        let n_nests: usize = unit.functions.iter().map(|f| f.program.nests.len()).sum();
+        let place = format!("line {} of supported-c.md\n{}", block.line, block.text);
+        let wanted = if is_refused { block.quoted.as_slice() } else { &[] };
+        assert_eq!(said(&unit), wanted, "{place}");
+        assert!(is_refused || n_nests > 0, "{place}");
+        assert!(!is_refused || !block.quoted.is_empty(), "{place}");
+    }
+    assert!(n.iter().all(|n| *n > 10), "{n:?}");
+}
+
+#[test]
+fn every_refusal_is_in_the_index() {
+    let path = book::folder().join("refusals.md");
+    let mut listed = BTreeSet::new();
+    let text = book::filled(&read(&path), "messages of", |sources| {
+        listed.extend(sources.iter().map(|source| format!("crates/{source}")));
+        book::refusals(&repository().join("crates"), sources)
+    });
+    let text = text.unwrap_or_else(|e| panic!("{e}"));
+    let of = |folder| book::sources_of_refusals(&repository(), folder).unwrap_or_else(|e| panic!("{e}"));
+    let found: BTreeSet<String> = ["crates/frontend/src", "crates/transform/src"].map(of).into_iter().flatten().collect();
+    let missing: Vec<_> = found.difference(&listed).collect();
+    assert!(missing.is_empty(), "refusals.md has no messages of {missing:?}");
+    book::compare_or_bless(&path, &text).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn every_step_is_shown_on_c() {
+    let path = book::folder().join("steps.md");
+    let (examples, sources) = (repository().join("docs/book/steps"), repository().join("crates/transform/src/steps"));
+    let text = book::filled(&read(&path), "steps", |_| book::steps(&examples, &sources));
+    let text = text.unwrap_or_else(|e| panic!("{e}"));
+    book::compare_or_bless(&path, &text).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn the_reference_of_commands_is_that_of_the_command() {
+    let path = book::folder().join("commands.md");
+    let text = book::filled(&read(&path), "help of oxeye", book::commands).unwrap_or_else(|e| panic!("{e}"));
+    book::compare_or_bless(&path, &text).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn the_keys_of_reports_are_those_of_their_structures() {
+    let path = book::folder().join("json.md");
+    let text = book::filled(&read(&path), "keys of", |words| book::keys(&repository().join("crates"), words));
+    book::compare_or_bless(&path, &text.unwrap_or_else(|e| panic!("{e}"))).unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// Commands and options that a document has the reader type are those of the command.
+#[test]
+fn commands_in_the_book_are_known() {
+    let help = |words: &[&str]| book::commands(words).unwrap_or_else(|e| panic!("{e}"));
+    let mut wrong = Vec::new();
+    let documents = [book::documents(&book::folder()), vec![repository().join("README.md")]].concat();
+    for document in documents {
+        let text = read(&document);
+        let lines = text.lines().filter(|line| !line.starts_with('|'));
+        for line in lines.map(|line| line.trim().trim_start_matches("$ ")).filter(|l| l.starts_with("oxeye ")) {
+            let words: Vec<&str> = line.split_whitespace().skip(1).take_while(|word| *word != "--").collect();
+            let Some(command) = words.first().filter(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-')) else {
+                continue;
+            };
+            let parts = ["cache", "inspect", "db"].contains(command).then(|| words.get(1)).flatten();
+            let parts = parts.filter(|word| word.chars().all(|c| c.is_ascii_lowercase()));
+            let path: Vec<&str> = [Some(command), parts].into_iter().flatten().copied().collect();
+            let known = help(&path);
+            let options = words.iter().filter(|word| word.starts_with("--"));
+            let unknown = options.filter(|o| !known.contains(o.split('=').next().unwrap_or(o)));
+            wrong.extend(unknown.map(|option| format!("{}: {option} in `{line}`", document.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(oxeye_binary().exists());
+}
+
+#[test]
+fn every_chapter_is_in_the_summary() {
+    let summary = chapter("SUMMARY.md");
+    for path in book::documents(&book::folder()) {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        assert!(name == "SUMMARY.md" || summary.contains(&format!("({name})")), "{name} is not in SUMMARY.md");
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut documents = book::documents(&book::folder());
+    let others = ["", "benchmarks", "benchmarks/applications", "crates/python", "models"];
+    documents.extend(others.iter().flat_map(|folder| book::documents(&repository().join(folder))));
+    let broken = |document: &std::path::PathBuf| {
+        let links = book::broken_links(document);
+        links.into_iter().map(|link| format!("{}: {link}", document.display())).collect::<Vec<_>>()
+    };
+    let broken: Vec<String> = documents.iter().flat_map(broken).collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Documents that are to be read at one go stay short.
+#[test]
+fn the_front_documents_are_short() {
+    for (name, most) in [("README.md", 120), ("ARCHITECTURE.md", 250)] {
+        let n_lines = read(&repository().join(name)).lines().count();
+        assert!(n_lines <= most, "{name} has {n_lines} lines");
+    }
+}
