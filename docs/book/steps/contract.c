@@ -1,4 +1,4 @@
-// recipe: contract S0 rows i columns j depth k register 4x8 lanes 4 block 64x256x256
+// recipe: contract S0 rows i columns j depth k register 2x4 lanes 4 block 64x256x256
 double a[800][700], b[700][900], c[800][900];
 void product(void)
 {

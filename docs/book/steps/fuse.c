@@ -1,9 +1,11 @@
-// recipe: distribute i; fuse L0 L1 shift 0
-double u[900], v[900], w[900];
+// recipe: fuse L1 L2 shift 1
+double u[800][900], v[800][900], w[800][900];
 void both(void)
 {
-    for (int i = 1; i < 900; i++) {
-        v[i] = 0.5 * u[i];
-        w[i] = w[i - 1] + v[i];
+    for (int r = 0; r < 800; r++) {
+        for (int i = 1; i < 900; i++)
+            v[r][i] = 0.5 * u[r][i];
+        for (int i = 1; i < 899; i++)
+            w[r][i] = v[r][i] + v[r][i + 1];
     }
 }

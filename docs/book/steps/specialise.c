@@ -1,4 +1,4 @@
-// recipe: specialise A0 to 1
+// recipe: specialise A1 to 1
 double w[900], u[900], v[900];
 void weigh(void)
 {

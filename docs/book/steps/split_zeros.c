@@ -1,4 +1,4 @@
-// recipe: split_zeros i of A0
+// recipe: split_zeros i of A1
 double w[900], u[900], v[900];
 void weigh(void)
 {

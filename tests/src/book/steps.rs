@@ -15,7 +15,8 @@ pub fn steps(examples: &Path, sources: &Path) -> Result<String, String> {
     let mut out = String::new();
     for info in TRANSFORMATIONS {
         let module = [Some(info.name), info.alias];
-        let module = module.into_iter().flatten().map(|name| sources.join(format!("{name}.rs")));
+        let files = |name| [format!("{name}.rs"), format!("{name}/mod.rs")];
+        let module = module.into_iter().flatten().flat_map(files).map(|name| sources.join(name));
         let module = module.into_iter().find(|path| path.exists());
         let module = module.ok_or_else(|| format!("{} has no file of its own", info.name))?;
         let (recipe, before, after) = example(&examples.join(format!("{}.c", info.name)))?;
@@ -39,7 +40,11 @@ fn read(path: &Path) -> Result<String, String> {
 fn conditions(source: &str) -> String {
     let lines: Vec<&str> = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect();
     let text = lines.join("\n");
-    let told: Vec<&str> = text.split("\n\n").filter(|p| p.contains("*Legal when*") || p.contains("*Refused when*")).collect();
+    let parts: Vec<&str> = text.split("\n\n").collect();
+    let says = |what| parts.iter().position(|part| part.contains(what));
+    let first = says("*Legal when*").unwrap_or(0);
+    let last = says("*Refused when*").unwrap_or(first);
+    let told = &parts[first..=last.max(first)];
     told.join("\n\n").replace("[`", "`").replace("`]", "`")
 }
 
@@ -58,7 +63,7 @@ fn example(path: &Path) -> Result<(String, String, String), String> {
         .and_then(|recipe| apply(&function.program, nest, &recipe, policy))
         .map_err(|refusal| format!("{}: {refusal}", path.display()))?;
     let before = nest.span.ok_or("the nest has no place")?.text(&unit.source).into_owned();
-    let options = RenderOptions { threads: 2, reassociate: true, original: Some(before.clone()), ..RenderOptions::default() };
+    let options = RenderOptions { threads: 2, reassociate: true, original: Some(dedented(&before).replace('\n', "\n        ")), ..RenderOptions::default() };
     let after = render_nest(&applied.program, &function.binding, &applied.nest, &options);
     let after = after.map_err(|e| format!("{}: {e}", path.display()))?;
     Ok((recipe.to_owned(), dedented(&before), dedented(without_braces(&after))))
@@ -70,11 +75,16 @@ fn without_braces(block: &str) -> &str {
     inner.map_or(block, |inner| inner.trim_matches('\n').trim_end())
 }
 
-/// Text without the blanks that all of its lines but the first begin with, or all if the first has any.
+/// Text without the blanks that every line after the first begins with, or every line if the first begins with blanks.
 fn dedented(text: &str) -> String {
     let blanks = |line: &str| line.len() - line.trim_start().len();
     let skip = usize::from(!text.starts_with(' '));
     let least = text.lines().skip(skip).filter(|l| !l.trim().is_empty()).map(blanks).min().unwrap_or(0);
+    // The first line stands where the function's text does.
+    let least = if skip == 1 { least.min(INDENT) } else { least };
     let cut = |line: &str| line.get(least.min(blanks(line))..).unwrap_or_default().to_owned();
     text.lines().map(cut).collect::<Vec<_>>().join("\n")
 }
+
+/// Blanks before the nest of an example.
+const INDENT: usize = 4;
