@@ -14,7 +14,7 @@ pub use blocks::{Block, blocks};
 pub use commands::commands;
 pub use keys::keys;
 pub use links::broken_links;
-pub use refusals::{refusals, sources_of_refusals};
+pub use refusals::{refusals, sources_of_refusals, variants};
 pub use steps::steps;
 
 use crate::repository;

@@ -8,7 +8,7 @@ use std::path::Path;
 /// A message, and what would help.
 type Message = (String, Option<String>);
 
-/// The messages of the sources named, as rows of a table.
+/// The messages of the sources named, as rows of a table, or as a list where nothing helps.
 ///
 /// # Errors
 /// If a file cannot be read, or has no message.
@@ -21,15 +21,17 @@ pub fn refusals(root: &Path, sources: &[&str]) -> Result<String, String> {
         }
         all.extend(found);
     }
+    if all.iter().all(|(_, help)| help.is_none()) {
+        return Ok(all.iter().map(|(message, _)| format!("- {}\n", cell(message))).collect());
+    }
     let row = |(message, help): &Message| {
-        let help = help.as_deref().unwrap_or("");
-        format!("| {} | {} |\n", cell(message), cell(help))
+        format!("| {} | {} |\n", cell(message), cell(help.as_deref().unwrap_or_default()))
     };
     Ok(format!("| message | what helps |\n|---|---|\n{}", all.iter().map(row).collect::<String>()))
 }
 
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('<', "&lt;")
+    text.replace('|', "\\|")
 }
 
 /// The files below a folder that refuse something, by their paths from the root.
@@ -52,6 +54,27 @@ pub fn sources_of_refusals(root: &Path, folder: &str) -> Result<BTreeSet<String>
     Ok(found)
 }
 
+/// The variants of an enumeration in a file, as they are in JSON.
+///
+/// # Errors
+/// If there is none.
+pub fn variants(path: &Path, name: &str) -> Result<Vec<String>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let head = format!("pub enum {name} {{");
+    let (_, rest) = text.split_once(&head).ok_or_else(|| format!("{} has no `{name}`", path.display()))?;
+    let lines = rest.lines().take_while(|line| *line != "}").filter_map(|line| line.strip_prefix("    "));
+    let names = lines.filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
+    let snake = |line: &str| {
+        let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let parts = word.chars().map(|c| match c.is_ascii_uppercase() {
+            true => format!("_{}", c.to_ascii_lowercase()),
+            false => c.to_string(),
+        });
+        parts.collect::<String>().trim_start_matches('_').to_owned()
+    };
+    Ok(names.map(snake).collect())
+}
+
 fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs")
 }
@@ -61,17 +84,14 @@ fn messages(path: &Path) -> Result<BTreeSet<Message>, String> {
     let tokens: TokenStream = text.parse().map_err(|e| format!("{}: {e}", path.display()))?;
     let mut reader = Reader::default();
     reader.read(tokens);
-    reader.found.remove(&(String::new(), None));
     Ok(reader.found)
 }
 
-/// Reads the messages in tokens. A message stands in a call of one of [`MAKERS`], or in the variable named [`VARIABLES`] that was
-/// set last before a call that has none; what helps stands in a call of `help` behind.
+/// Reads the messages in tokens. A message stands in a call of one of [`MAKERS`], or in the variables named [`VARIABLES`] that were
+/// set since the call before; what helps stands in a call of `help` right behind.
 #[derive(Default)]
 struct Reader {
     found: BTreeSet<Message>,
-    /// Messages of which it is not known yet what helps.
-    open: Vec<String>,
     /// What variables were set to since the last call.
     set: Vec<String>,
 }
@@ -93,39 +113,26 @@ impl Reader {
                 continue;
             }
             if is(&tokens, at, "fn") {
-                self.close(None);
                 self.set.clear();
             }
             if let Some(value) = self.variable(&tokens, at) {
                 self.set.extend(value);
             }
-            let maker = MAKERS.iter().find(|(_, name)| is(&tokens, at, name));
-            let arguments = tokens.get(at + 1).and_then(arguments);
-            match (maker, arguments) {
-                (Some((of, _)), Some(arguments)) if is_of(&tokens, at, of) => {
-                    self.close(None);
-                    let said = literals(arguments);
-                    let set = std::mem::take(&mut self.set);
-                    self.open = if said.is_empty() { set } else { said };
-                }
-                (None, Some(arguments)) if is(&tokens, at, "help") && !is(&tokens, at.wrapping_sub(1), "fn") => {
-                    let mut said = literals(arguments);
-                    self.close(said.pop());
-                }
-                _ => {}
+            let is_made = MAKERS.iter().any(|(of, name)| is(&tokens, at, name) && is_of(&tokens, at, of));
+            let arguments_at = |at: usize| tokens.get(at).and_then(arguments);
+            if let Some(arguments) = arguments_at(at + 1).filter(|_| is_made) {
+                let said = literals(arguments);
+                let set = std::mem::take(&mut self.set);
+                let helps = is(&tokens, at + 2, ".") && is(&tokens, at + 3, "help");
+                let help = arguments_at(at + 4).filter(|_| helps).and_then(|words| literals(words).pop());
+                let said = if said.is_empty() { set } else { said };
+                self.found.extend(said.into_iter().map(|message| (message, help.clone())));
             }
             if let TokenTree::Group(group) = &tokens[at] {
                 self.read(group.stream());
             }
             at += 1;
         }
-        self.close(None);
-    }
-
-    /// Notes what is open with what helps.
-    fn close(&mut self, help: Option<String>) {
-        let open = std::mem::take(&mut self.open);
-        self.found.extend(open.into_iter().map(|message| (message, help.clone())));
     }
 
     /// The texts in the value of the `let` of a variable for messages that begins here.
