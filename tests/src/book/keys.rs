@@ -38,5 +38,8 @@ fn sentence(told: &str) -> String {
         let end = out[at..].find(')').map_or(out.len(), |end| at + end + 1);
         out.replace_range(at..end, "");
     }
-    out.replace('[', "").replace('<', "&lt;")
+    match out.ends_with("_SCHEMA`") {
+        true => "The name of this form".to_owned(),
+        false => out.replace('[', "").replace('<', "&lt;").replace("`None`", "`null`"),
+    }
 }
