@@ -55,6 +55,37 @@
 //!
 //! It prints nothing and parses no command line; a [`Progress`] hears what happens. It never overwrites the input
 //! unless told to by name, and writes files whole or not at all.
+//!
+//! # Inside
+//!
+//! Downwards, so that a line uses only what is below it:
+//!
+//! ```text
+//! lib.rs            the stages by name, and what is public
+//! commands/         optimize, search, explain, profile (profile_run: its traced run), replay, check_build, rerun, doctor: each
+//!                   a composition of stages; values and flow, from one watched run (watching); sdfg: DaCe programs, as C and
+//!                   back; tune: optimize for the files
+//!                   of a project, replay and check of one; changes: patches, copies, files in place
+//! search/           a search of every nest in place of propose and measure
+//! stages/           directives (those that the build leaves off), read, capture (synthetic_inputs), propose (rewrite_trials), open, group, measure/ (bench, doubts, screen, select, guard, shrink, cut, choose, special, wide),
+//!                   second_round, emit (good_part: what of the winners is good together), kept (recipes by the text they make), report (unchanged, search_report, sizes_report, html), record
+//! nest.rs           Workpiece: the file, its program, and its nests; TunedNest: all that is known of one nest
+//! whole.rs          the whole program before and after, and how what it leaves is compared
+//! mix.rs            classes of calls by size: which are timed, and what gains and losses on them come to
+//! coverage.rs       which loops, files and the rest of the program take its time
+//! transfer/         donors and advice
+//! session.rs        what a run was asked, what it runs on, what it knows
+//! workshop.rs       the compiler, the temporary folder, variants of the user's file
+//! knowledge/        what nests are known by; the built-in encoder and recipe database
+//! schedule/         schedules proved and rendered; first steps from what `values` found; the record of a trial
+//! machine/          caches, cores and vectors; what a nest does; its roofs
+//! budget.rs         how time is shared out: `WallTime` is the one clock of a run, asked through `Session`
+//! parallel.rs       work on all cores in which a panic is the failure of its own item
+//! random.rs         random numbers that are the same everywhere
+//! request/          options, compiler, progress, errors, files, recipe files
+//! ```
+//!
+//! A step that can fail in two ways, as the thing at hand or as the whole run, returns a `Setback`, which says which.
 
 mod budget;
 mod clocks;

@@ -1,4 +1,9 @@
 //! New forms of nests in the files that they stand in.
+//!
+//! New text is in the user's dialect: where declarations stand at the beginnings of blocks only (`Compiler::declares_first`,
+//! `RenderOptions::declarations_first`), so do those of nests; warnings in new text that are errors are switched off by name as the
+//! compiler names them (`RecipeFile::quiet`). Builds that are not the user's own (`-w`: captures, replays, watched programs) leave
+//! flags out that make errors of warnings (`Compiler::command_line`).
 
 use crate::schedule::column;
 use oxeye_codegen::{tuned_file, tuned_file_with};

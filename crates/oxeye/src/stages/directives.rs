@@ -2,6 +2,18 @@
 //!
 //! In: a session whose file has such. Out: the same with them on, if the program does the same with them in several numbers of
 //! threads, and is no slower; otherwise with one thread, and a sentence that says why.
+//!
+//! Directives that the build leaves off are tried before the stages (`stages::wake_directives`): the program with `-fopenmp` is compared
+//! with the original in as many threads as are asked for, in an odd number, and in one. If it does the same and is no slower, every
+//! build but the original's has the flag (`Workshop::is_woken`), the file is read with it, candidates compete with the user's own
+//! threads, and the report names the flag; otherwise one thread is used, and the report says which directive is to blame. Threads of
+//! our own beside directives that stay off would need a second file, or a guard around each of the user's lines: one flag is the
+//! smaller change. Directives with which threads race for a variable for certain are found in the text (`frontend/races`), since runs
+//! need not show it; `-fsanitize=thread` is no witness, as it takes the barriers of gcc's library for none. In a project the hot files are
+//! first tried all at once (`tune::wake`), before any of them is tuned: each by itself has too little of the budget for the runs that
+//! takes, and of the program's time for its threads to pay. If that is faster, the flag is one of these files' own from then on
+//! (`tune::woken`); if not, each is on its own. A nest that was read with
+//! directives off is for builds without OpenMP only if its function, or one that it calls, has any (`Context::is_under_directives`).
 
 use super::capture::has_main_elsewhere;
 use super::emit::{is_slower, run_in_threads};

@@ -2,6 +2,17 @@
 //!
 //! In: an SDFG and the values of its arguments. Out: an SDFG in which tuned nests are tasklets, and a report. The C decides
 //! which nests gain; DaCe's own build of the SDFG, on the same arguments, decides what of that is kept.
+//!
+//! A DaCe program goes the same way as C (`oxeye::commands::sdfg`): `sdfg::to_c` writes it as one function with a comment before and
+//! behind every nest, and a harness that loads its arguments; the stages tune that file; `CProgram::changed` finds the nests with
+//! another text, and `sdfg::replace_nests` puts each into the document, as a tasklet of C++ in the place of a node with its scope, or
+//! of the states of a loop. What DaCe builds of both documents is compared and timed on the same arguments by a script that is run
+//! with the user's Python (`helper.py`); nests are dropped until it is right and faster. What could not be read stands in the C as a
+//! call that leaves invented values (`CProgram::invented`). An element of a complex container is two of an array whose last index
+//! stands open (`lower::names::part`) until a statement says which part it means. Arrays that one operation hands to one other
+//! are computed where they are read (`lower::fold`); such nests are put into the document even if nothing else makes them faster.
+//! At last the nests without a faster schedule are tried as plain C: DaCe's own may have atomic updates, or hide what compilers
+//! need to know.
 
 mod program;
 mod python;

@@ -1,5 +1,21 @@
 //! Tuning a project: its build is learnt, its program sampled, the files that take time tuned one after the other, each on
 //! top of those before it, and what changed becomes a patch.
+//!
+//! `tune` stands around all this. `crates/project` watches a build and knows which sources go into which programs and libraries;
+//! it compiles them once and links programs in which one object is another. `Workshop::build` is the only place that knows
+//! whether a program is made by one command or so. The program is sampled, and the files that take its time go through the stages
+//! one after the other, each in the program that those before it made (`commands::tune`):
+//!
+//! ```text
+//! --build ─ observe_build ► Project ─ Build::new ► objects ─ Subject::sample ► files by share
+//!         ─ for each: optimize's stages ► its object replaced ─ settle: the program before and after ► patch
+//! ```
+//!
+//! What a run leaves for later is made of the same parts: `ProjectRecipes` (a `RecipeFile` a file, with the sources it was read
+//! together with), `oxeye.toml` (`ProjectConfig`), and `oxeye.lock.json` (`ProjectLock`: recipes, figures, and the pieces of text
+//! before and after). `check` makes the original of every tuned file from its pieces, builds the project of those, and goes the
+//! stages with the recipes in place of proposals (`commands::tune::{check, given}`). Files are untrusted: no command and no
+//! path outside of the project that one names is used (`Compiler::plain`, `replay::inside`).
 
 mod check;
 mod check_report;

@@ -5,6 +5,21 @@
 //! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on one is faster, on
 //! the smaller samples that `shrink` makes; `choose` takes the best that passes; `special` tries the fastest for one value of
 //! a small size, `wide` with instructions that not every processor has; `cut` shortens what takes too long.
+//!
+//! Calls of a nest are told apart by `Nest::work`, the product of its extents: the capture runtime counts calls and time by
+//! powers of two of that, and keeps samples of the classes that take the time. `oxeye::mix` chooses up to three to be timed;
+//! candidates are compared, and speedups reported, over their mix. A winner is then measured on smaller samples
+//! (`stages/measure/{shrink, guard}`), where the sizes are plain variables and every access is proved to stay in what was
+//! captured; where it loses below some `Nest::size` (steps of time left out), it is rendered with a test of that
+//! (`codegen::SizeGuard`), and parallel loops with an `if` clause where one thread is faster on small sizes. A winner with
+//! threads that one thread runs slower than the original is for builds with OpenMP only (`SizeGuard::openmp`, an `#if` around
+//! the nest). Recipe files keep all of it (`NestRecipe::guard`). The fastest candidates are tried once more for one value each
+//! of small sizes (`stages/measure/special`, `RenderOptions::known`, `NestRecipe::known`), and with wider vectors than the
+//! user's build allows, in a function of their own before the one with the nest (`stages/measure/wide`, `codegen::{Isa,
+//! render_outlined}`, `NestRecipe::isa`); the nest's own text is tried so before anything else (`codegen::outline_own_text`), and
+//! where wider vectors won, the search goes on with them (`NestSearch::isa`).
+//! Integers that the compiler knows where the nest stands, and that arrays are apart, are known in its replays if the original is
+//! faster in its place than replayed without (`stages/measure/in_place`, `TunedNest::known`). Where a test fails, the original
 
 mod bench;
 mod choose;
