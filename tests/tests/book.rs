@@ -62,8 +62,11 @@ fn supported_snippets_are_read_and_others_get_their_message() {
 #[test]
 fn every_kind_of_refusal_is_explained() {
     let text = chapter("refusals.md");
-    for (file, name) in [("transform/src/refusal.rs", "RefusalKind"), ("oxeye/src/stages/unchanged.rs", "Unchanged")] {
-        let kinds = book::variants(&repository().join("crates").join(file), name).unwrap_or_else(|e| panic!("{e}"));
+    for (file, name) in
+        [("transform/src/refusal.rs", "RefusalKind"), ("oxeye/src/stages/unchanged.rs", "Unchanged")]
+    {
+        let kinds =
+            book::variants(&repository().join("crates").join(file), name).unwrap_or_else(|e| panic!("{e}"));
         assert!(kinds.len() > 5, "{kinds:?}");
         let missing: Vec<_> = kinds.iter().filter(|kind| !text.contains(&format!("`{kind}`"))).collect();
         assert!(missing.is_empty(), "refusals.md does not explain {missing:?}");
@@ -80,7 +83,8 @@ fn every_refusal_is_in_the_index() {
     });
     let text = text.unwrap_or_else(|e| panic!("{e}"));
     let of = |folder| book::sources_of_refusals(&repository(), folder).unwrap_or_else(|e| panic!("{e}"));
-    let found: BTreeSet<String> = ["crates/frontend/src", "crates/transform/src"].map(of).into_iter().flatten().collect();
+    let found: BTreeSet<String> =
+        ["crates/frontend/src", "crates/transform/src"].map(of).into_iter().flatten().collect();
     let missing: Vec<_> = found.difference(&listed).collect();
     assert!(missing.is_empty(), "refusals.md has no messages of {missing:?}");
     book::compare_or_bless(&path, &text).unwrap_or_else(|e| panic!("{e}"));
@@ -89,7 +93,8 @@ fn every_refusal_is_in_the_index() {
 #[test]
 fn every_step_is_shown_on_c() {
     let path = book::folder().join("steps.md");
-    let (examples, sources) = (repository().join("docs/book/steps"), repository().join("crates/transform/src/steps"));
+    let (examples, sources) =
+        (repository().join("docs/book/steps"), repository().join("crates/transform/src/steps"));
     let text = book::filled(&read(&path), "steps", |_| book::steps(&examples, &sources));
     let text = text.unwrap_or_else(|e| panic!("{e}"));
     book::compare_or_bless(&path, &text).unwrap_or_else(|e| panic!("{e}"));
@@ -118,9 +123,12 @@ fn commands_in_the_book_are_known() {
     for document in documents {
         let text = read(&document);
         let lines = text.lines().filter(|line| !line.starts_with('|'));
-        for line in lines.map(|line| line.trim().trim_start_matches("$ ")).filter(|l| l.starts_with("oxeye ")) {
+        for line in lines.map(|line| line.trim().trim_start_matches("$ ")).filter(|l| l.starts_with("oxeye "))
+        {
             let words: Vec<&str> = line.split_whitespace().skip(1).take_while(|word| *word != "--").collect();
-            let Some(command) = words.first().filter(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-')) else {
+            let Some(command) =
+                words.first().filter(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-'))
+            else {
                 continue;
             };
             let parts = ["cache", "inspect", "db"].contains(command).then(|| words.get(1)).flatten();
@@ -141,7 +149,10 @@ fn every_chapter_is_in_the_summary() {
     let summary = chapter("SUMMARY.md");
     for path in book::documents(&book::folder()) {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        assert!(name == "SUMMARY.md" || summary.contains(&format!("({name})")), "{name} is not in SUMMARY.md");
+        assert!(
+            name == "SUMMARY.md" || summary.contains(&format!("({name})")),
+            "{name} is not in SUMMARY.md"
+        );
     }
 }
 

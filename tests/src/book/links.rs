@@ -52,7 +52,8 @@ fn anchors(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in text.lines() {
         is_code ^= line.starts_with("```");
-        let heading = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#') && !is_code);
+        let heading =
+            line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#') && !is_code);
         let Some(heading) = heading else { continue };
         let letters = heading.trim().to_lowercase();
         let letters = letters.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));

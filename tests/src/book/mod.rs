@@ -51,7 +51,10 @@ pub fn compare_or_bless(chapter: &Path, wanted: &str) -> Result<(), String> {
     }
     let difference = similar::TextDiff::from_lines(text.as_str(), wanted);
     let difference = difference.unified_diff().context_radius(1).to_string();
-    Err(format!("{} is not what the code says; `cargo xtask book` writes it:\n{difference}", chapter.display()))
+    Err(format!(
+        "{} is not what the code says; `cargo xtask book` writes it:\n{difference}",
+        chapter.display()
+    ))
 }
 
 /// A chapter in which what stands between `<!-- KIND WORDS -->` and `<!-- end -->` is made anew of the words.

@@ -180,7 +180,8 @@ fn sentence(literal: &str) -> Option<String> {
     let text = literal.strip_prefix('"')?.strip_suffix('"')?;
     // A line that goes on.
     let lines: Vec<&str> = text.split("\\\n").collect();
-    let text = lines.iter().enumerate().map(|(k, l)| if k > 0 { l.trim_start() } else { l }).collect::<String>();
+    let text =
+        lines.iter().enumerate().map(|(k, l)| if k > 0 { l.trim_start() } else { l }).collect::<String>();
     let text = text.replace("\\\"", "\"").replace("{{", "{").replace("}}", "}");
     let mut out = String::new();
     let mut rest = text.as_str();

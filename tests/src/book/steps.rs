@@ -54,7 +54,8 @@ fn example(path: &Path) -> Result<(String, String, String), String> {
     let head = text.lines().next().and_then(|line| line.strip_prefix("// recipe: "));
     let recipe = head.ok_or_else(|| format!("{} does not begin with `// recipe: `", path.display()))?;
     let unit = read_c(path, &ReadOptions::default()).map_err(|e| e.to_string())?;
-    let function = unit.functions.first().ok_or_else(|| format!("{}: {:?}", path.display(), unit.diagnostics))?;
+    let function =
+        unit.functions.first().ok_or_else(|| format!("{}: {:?}", path.display(), unit.diagnostics))?;
     let nest = function.program.nests.values().next_back().ok_or("there is no nest")?;
     let policy = Policy { reassociate: true, finite: true };
     let written: WrittenRecipe = recipe.parse().map_err(|e| format!("{}: {e}", path.display()))?;
@@ -63,7 +64,12 @@ fn example(path: &Path) -> Result<(String, String, String), String> {
         .and_then(|recipe| apply(&function.program, nest, &recipe, policy))
         .map_err(|refusal| format!("{}: {refusal}", path.display()))?;
     let before = nest.span.ok_or("the nest has no place")?.text(&unit.source).into_owned();
-    let options = RenderOptions { threads: 2, reassociate: true, original: Some(dedented(&before).replace('\n', "\n        ")), ..RenderOptions::default() };
+    let options = RenderOptions {
+        threads: 2,
+        reassociate: true,
+        original: Some(dedented(&before).replace('\n', "\n        ")),
+        ..RenderOptions::default()
+    };
     let after = render_nest(&applied.program, &function.binding, &applied.nest, &options);
     let after = after.map_err(|e| format!("{}: {e}", path.display()))?;
     Ok((recipe.to_owned(), dedented(&before), dedented(without_braces(&after))))

@@ -12,5 +12,5 @@ mod tokens;
 
 pub use crates::{Edges, dependencies, disagreements, listed_dependencies};
 pub use limits::Sizes;
-pub(crate) use tokens::{end_of_item, is_test_attribute};
 pub use modules::{circles, circles_of_folders};
+pub(crate) use tokens::{end_of_item, is_test_attribute};
