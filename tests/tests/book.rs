@@ -82,7 +82,7 @@ fn every_refusal_is_in_the_index() {
         book::refusals(&repository().join("crates"), sources)
     });
     let text = text.unwrap_or_else(|e| panic!("{e}"));
-    let of = |folder| book::sources_of_refusals(&repository(), folder).unwrap_or_else(|e| panic!("{e}"));
+    let of = |folder| book::sources_of_refusals(repository(), folder).unwrap_or_else(|e| panic!("{e}"));
     let found: BTreeSet<String> =
         ["crates/frontend/src", "crates/transform/src"].map(of).into_iter().flatten().collect();
     let missing: Vec<_> = found.difference(&listed).collect();

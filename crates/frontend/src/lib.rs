@@ -120,7 +120,7 @@
 //! them (`convert/complex`); where the flags ask for the full rules of C, products and functions are pairs of calls that are
 //! printed as the compiler's own (`codegen::complex`).
 //! Integers in memory that shape a nest are symbols like others (`ahead`): their `Source` says which elements they are, and a replay
-//! has their arrays as well. How often a loop runs that steps by a symbol is a symbol too, whose name is an expression
+//! has their arrays as well. The trip count of a loop with a symbolic step is itself a symbol; its name is the C expression
 //! (`symbolic`). `advances` are the pointers that lead further behind a nest than before it (`lower/evolving`).
 
 mod arithmetic;

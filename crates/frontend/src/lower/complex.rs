@@ -26,7 +26,8 @@ impl Lowerer<'_> {
         let sets = |nodes: &[Node]| super::sets(nodes, one.target.array);
         let is_read = |s: &Stmt| s.value.reads().iter().any(|a| a.array == one.target.array);
         if sets(&before) {
-            return Err(Refusal::new(at, "a complex number is changed by what computes its new value"));
+            return Err(Refusal::new(at, "a complex number is changed inside the expression that sets it")
+                .help("give that change a statement of its own"));
         }
         out.extend(before);
         if is_read(&other) {

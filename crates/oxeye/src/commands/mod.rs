@@ -4,7 +4,7 @@
 //! about a nest.
 //!
 //! `explain` goes the same way as far as measured and tells what it saw. `values` and `flow` stop after reading: the nests are
-//! rendered as they were read, with every access told to a runtime (`codegen::watched_program`, `measure::watch`), and the program
+//! rendered as they were read, with every memory access instrumented (`codegen::watched_program`, `measure::watch`), and the program
 //! is run so once. `search` replaces two of the stages, propose and
 //! measure, by a search of every nest; what comes before and after is the same.
 //!
