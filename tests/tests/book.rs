@@ -145,6 +145,17 @@ fn commands_in_the_book_are_known() {
 }
 
 #[test]
+fn the_keys_of_the_configuration_are_explained() {
+    let source = read(&repository().join("crates/oxeye/src/commands/tune/config.rs"));
+    let (_, rest) = source.split_once("const KEYS: ").expect("the keys");
+    let (list, _) = rest.split_once("];").expect("their end");
+    let keys: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    let text = chapter("config.md");
+    let missing: Vec<_> = keys.iter().filter(|key| !text.contains(&format!("| `{key}` |"))).collect();
+    assert!(keys.len() > 10 && missing.is_empty(), "config.md does not explain {missing:?}");
+}
+
+#[test]
 fn every_chapter_is_in_the_summary() {
     let summary = chapter("SUMMARY.md");
     for path in book::documents(&book::folder()) {
