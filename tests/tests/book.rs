@@ -114,6 +114,18 @@ fn the_keys_of_reports_are_those_of_their_structures() {
     book::compare_or_bless(&path, &text.unwrap_or_else(|e| panic!("{e}"))).unwrap_or_else(|e| panic!("{e}"));
 }
 
+/// Writes what commands print into the documents. They measure: for a quiet machine, by `cargo xtask book --samples`.
+#[test]
+#[ignore = "measures for minutes"]
+fn samples_are_written_anew() {
+    let documents = [book::documents(&book::folder()), vec![repository().join("README.md")]].concat();
+    for document in documents {
+        let text =
+            book::filled(&read(&document), "output of", book::sample).unwrap_or_else(|e| panic!("{e}"));
+        book::compare_or_bless(&document, &text).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
 /// Commands and options that a document has the reader type are those of the command.
 #[test]
 fn commands_in_the_book_are_known() {

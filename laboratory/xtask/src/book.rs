@@ -11,6 +11,9 @@ pub(crate) struct Args {
     /// Only look whether the book is that of the code.
     #[arg(long)]
     check: bool,
+    /// Write the samples of what commands print anew, which takes minutes on a quiet machine.
+    #[arg(long, conflicts_with = "check")]
+    samples: bool,
 }
 
 /// Runs the task.
@@ -18,6 +21,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["test", "--quiet", "--package", "oxeye-tests", "--test", "book"]);
+    if args.samples {
+        command.args(["--release", "--", "--ignored", "samples"]);
+    }
     if !args.check {
         command.env("OXEYE_BLESS", "1");
     }

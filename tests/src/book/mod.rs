@@ -1,13 +1,14 @@
 //! The book in `docs/book`, and what of it is made from the code.
 //!
 //! In go the chapters; out come their fenced blocks ([`blocks`]), the links that lead nowhere ([`broken_links`]), the texts of
-//! the generated parts ([`refusals`], [`steps`], [`commands`], [`keys`]), and chapters with these in their places ([`filled`]).
+//! the generated parts ([`refusals`], [`steps`], [`commands`], [`keys`], [`sample`]), and chapters with these in their places ([`filled`]).
 
 mod blocks;
 mod commands;
 mod keys;
 mod links;
 mod refusals;
+mod samples;
 mod steps;
 
 pub use blocks::{Block, blocks};
@@ -15,6 +16,7 @@ pub use commands::commands;
 pub use keys::keys;
 pub use links::broken_links;
 pub use refusals::{refusals, sources_of_refusals, variants};
+pub use samples::sample;
 pub use steps::steps;
 
 use crate::repository;
