@@ -35,7 +35,7 @@ pub fn oxeye_binary() -> &'static Path {
         }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--package", "oxeye-cli", "--message-format=json"]);
+        build.args(["build", "--quiet", "--package", "oxeye", "--message-format=json"]);
         if !cfg!(debug_assertions) {
             build.arg("--release");
         }

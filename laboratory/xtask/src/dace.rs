@@ -30,7 +30,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let oxeye = match &args.oxeye {
         Some(path) => path.clone(),
-        None => repository::build_binary("oxeye-cli")?,
+        None => repository::build_binary("oxeye")?,
     };
     let mut command = Command::new(&args.python);
     command.arg(repository::root().join("benchmarks/dace/compare.py"));

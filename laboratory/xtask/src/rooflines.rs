@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let kernels = corpus::select(&root.join("benchmarks/kernels"), &args.kernels)?;
     let oxeye = match &args.oxeye {
         Some(path) => path.clone(),
-        None => repository::build_binary("oxeye-cli")?,
+        None => repository::build_binary("oxeye")?,
     };
     let mut table = String::new();
     let mut faults = Vec::new();

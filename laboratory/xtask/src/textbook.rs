@@ -61,7 +61,7 @@ fn search_all(args: &Args, programs: &[Kernel], folder: &Path, out: &Path) -> Re
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let oxeye = match &args.oxeye {
         Some(path) => path.clone(),
-        None => repository::build_binary("oxeye-cli")?,
+        None => repository::build_binary("oxeye")?,
     };
     let search = Search { oxeye: &oxeye, args, folder };
     let mut failed = Vec::new();

@@ -24,12 +24,15 @@ pub fn dependencies(folders: &[impl AsRef<Path>]) -> Result<Edges, String> {
         let crate_name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         names.insert(package.to_owned(), crate_name.clone());
         let mut packages = BTreeSet::new();
+        let inherited = of_workspace(folder);
         let targets = manifest.get("target").and_then(|t| t.as_table()).into_iter().flat_map(|t| t.values());
         for place in std::iter::once(&toml::Value::Table(manifest.clone())).chain(targets) {
             for kind in ["dependencies", "build-dependencies"] {
                 let Some(table) = place.get(kind).and_then(|d| d.as_table()) else { continue };
                 for (key, value) in table {
-                    let renamed = value.get("package").and_then(|p| p.as_str());
+                    let is_inherited = value.get("workspace").is_some();
+                    let meant = inherited.get(key).filter(|_| is_inherited).unwrap_or(value);
+                    let renamed = meant.get("package").and_then(|p| p.as_str());
                     packages.insert(renamed.unwrap_or(key).to_owned());
                 }
             }
@@ -38,6 +41,15 @@ pub fn dependencies(folders: &[impl AsRef<Path>]) -> Result<Edges, String> {
     }
     let known = |packages: BTreeSet<String>| packages.iter().filter_map(|p| names.get(p).cloned()).collect();
     Ok(found.into_iter().map(|(name, packages)| (name, known(packages))).collect())
+}
+
+/// What a crate may inherit from its workspace.
+fn of_workspace(folder: &Path) -> toml::Table {
+    let dependencies = |folder: &Path| {
+        let manifest: toml::Table = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?.parse().ok()?;
+        manifest.get("workspace")?.get("dependencies")?.as_table().cloned()
+    };
+    folder.ancestors().skip(1).find_map(dependencies).unwrap_or_default()
 }
 
 /// What the table of a document lists: rows that begin with a crate's folder in code quotes, dependencies in the column

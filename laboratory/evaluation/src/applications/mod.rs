@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Result<Verdict> {
 fn find_oxeye(args: &Args) -> Result<Oxeye> {
     let program = match &args.oxeye {
         Some(path) => fs::canonicalize(path).with_context(|| format!("there is no {}", path.display()))?,
-        None => repository::build_binary("oxeye-cli")?,
+        None => repository::build_binary("oxeye")?,
     };
     Ok(Oxeye {
         program,

@@ -374,7 +374,7 @@ fn find_oxeye(args: &Args, notes: &mut Vec<String>) -> Option<Oxeye> {
     }
     let program = match &args.oxeye {
         Some(path) => Ok(path.clone()),
-        None => repository::build_binary("oxeye-cli"),
+        None => repository::build_binary("oxeye"),
     };
     match program {
         Ok(program) => Some(Oxeye {

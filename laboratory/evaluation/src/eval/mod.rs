@@ -61,7 +61,7 @@ pub fn run(args: &Args) -> Result<Verdict> {
     let oxeye = match (&args.oxeye, must_search) {
         (_, false) => None,
         (Some(path), true) => Some(path.clone()),
-        (None, true) => Some(repository::build_binary("oxeye-cli")?),
+        (None, true) => Some(repository::build_binary("oxeye")?),
     };
     let database = Some(root.join(&args.database)).filter(|path| path.exists());
     let store = database.as_deref().map(SqliteStore::open_read_only).transpose()?;
