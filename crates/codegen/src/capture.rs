@@ -205,7 +205,10 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             let begin = argument.begin.as_ref().map(|begin| guarded(begin));
             let _ = match &begin {
                 Some(begin) => write!(calls, " oxeye_capture_part({id}, {k}, {address}, {begin}, {bytes});"),
-                None => write!(calls, " oxeye_capture_arg({id}, {k}, {address}, {bytes});"),
+                None if argument.is_buffer => {
+                    write!(calls, " oxeye_capture_arg({id}, {k}, {address}, {bytes});")
+                }
+                None => write!(calls, " oxeye_capture_scalar({id}, {k}, {address}, {bytes});"),
             };
             sizes.extend(begin);
             if argument.written && !argument.is_buffer {

@@ -18,7 +18,7 @@ use crate::sample::Sample;
 /// if (oxeye_capture_enter(site)) {   /* else, this invocation is not looked at */
 /// oxeye_capture_work(site, (double)n * n);   /* how much there is to do; may be left out */
 /// oxeye_capture_arg(site, 0, A, bytes);      /* per argument; -1 bytes when the size is unknown */
-/// oxeye_capture_arg(site, 1, &n, sizeof n);
+/// oxeye_capture_scalar(site, 1, &n, sizeof n);
 /// oxeye_capture_look(site, &rows, u, 1, 0, sizeof **u, ranges);  /* how `double **u` lies in memory */
 /// oxeye_capture_rows_arg(site, 2, &rows);    /* its rows as one array; rows.extents are its dimensions */
 /// }

@@ -107,6 +107,19 @@ mod tests {
     }
 
     #[test]
+    fn compilers_that_are_scripts_are_seen_as_they_are_called() {
+        let work = WorkDir::new().expect("a folder");
+        work.write("a.c", "int main(void) { return 0; }\n").expect("written");
+        work.write("gcc", "#!/bin/sh\nexec \"$(command -v cc)\" -DWRAPPED \"$@\"\n").expect("written");
+        let cc = Compiler::new("cc", [""; 0]);
+        let observed = WorkDir::new().expect("a folder");
+        let command = "chmod +x gcc && ./gcc -c a.c -o a.o && ls -l ./gcc > list";
+        let calls = observe_build(command, work.path(), &cc, &observed, &Limits::default()).expect("a build");
+        let words: Vec<&[String]> = calls.iter().map(|call| &call.words[..]).collect();
+        assert_eq!(words, [["./gcc", "-c", "a.c", "-o", "a.o"]]);
+    }
+
+    #[test]
     fn what_cannot_be_learnt_from_is_said() {
         let work = WorkDir::new().expect("a folder");
         let cc = Compiler::new("cc", [""; 0]);

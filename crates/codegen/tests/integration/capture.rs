@@ -134,6 +134,7 @@ static void oxeye_capture_arg(int site, int k, const void *p, long long bytes)
     if (bytes == 4) printf(" %d", *(const int *)p);
     printf("\n");
 }
+#define oxeye_capture_scalar oxeye_capture_arg
 static void oxeye_capture_result(int site, int k, const void *p, long long bytes)
 {
     printf("result %d %d: %lld bytes", site, k, bytes);

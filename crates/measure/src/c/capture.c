@@ -6,7 +6,7 @@
  *   oxeye_capture_work(site, (double)n * n);         how much there is to do: calls are told apart by it; may be left out
  *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, look what it points into;
  *                                                  -2: not to be kept
- *   oxeye_capture_arg(site, 1, &n, sizeof n);
+ *   oxeye_capture_scalar(site, 1, &n, sizeof n);    a copy is kept
  *   oxeye_capture_part(site, 2, A, 8, bytes_of_A);  the same if so many bytes from A on are not used, and need not be memory
  *   oxeye_capture_look(site, &rows, u, 1, 0, sizeof **u, ranges); rows behind pointers: how they lie
  *   oxeye_capture_rows_arg(site, 2, &rows);                      they as one argument
@@ -120,6 +120,7 @@ typedef struct {
     long stored;
     long offset;
     long unused; /* bytes at the beginning that are not looked at */
+    char value[16]; /* of a scalar: what is passed does not outlive the call */
     long source; /* 0 declared, 1 from the allocator or the symbols, 2 unknown, 3 not readable, 4 gathered row by row */
     oxeye_capture_rows *rows; /* to be gathered, or null */
     int place;                /* where a copy of that is, from 1; 0 if there is none */
@@ -147,6 +148,7 @@ typedef struct {
     double work;    /* of the present invocation */
     double all_work;
     long passes; /* so many invocations are not looked at from now on */
+    long passed; /* so many were not, and are not counted yet: by any thread, while only the owner changes the rest */
     long last;   /* the last one that was looked at, from 1 */
     long weight; /* for how many invocations the present one stands */
     oxeye_capture_class classes[OXEYE_CAPTURE_CLASSES];
@@ -281,7 +283,7 @@ static void oxeye_capture_summary(int finished)
         n = oxeye_capture_libc_snprintf(
             line, sizeof line,
             "site %d invocations %ld nanoseconds %ld args %d concurrent %ld abandoned %ld skipped %ld\n", k,
-            site->invocations, site->nanoseconds, site->known_args, site->concurrent, site->abandoned, site->skipped);
+            site->invocations + site->passed, site->nanoseconds, site->known_args, site->concurrent, site->abandoned, site->skipped);
         if (oxeye_capture_libc_write(fd, line, (unsigned long)n) != n)
             break;
         for (s = 0; s < OXEYE_CAPTURE_CLASSES; ++s) {
@@ -872,6 +874,8 @@ OXEYE_CAPTURE_UNUSED static int oxeye_capture_begin(int k)
     }
     if (!oxeye_capture_pid)
         oxeye_capture_pid = oxeye_capture_libc_getpid();
+    site->invocations += site->passed;
+    site->passed = 0;
     site->current = site->invocations++;
     site->weight = site->invocations - site->last;
     site->last = site->invocations;
@@ -900,7 +904,7 @@ static __inline__ __attribute__((unused, always_inline)) int oxeye_capture_enter
         return 0;
     if (oxeye_capture_sites[k].passes > 0) {
         --oxeye_capture_sites[k].passes;
-        ++oxeye_capture_sites[k].invocations;
+        ++oxeye_capture_sites[k].passed;
         return 0;
     }
     return oxeye_capture_begin(k);
@@ -976,6 +980,23 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_part(int k, int index, const void
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void *pointer, long bytes)
 {
     oxeye_capture_part(k, index, pointer, 0, bytes);
+}
+
+/* A scalar that is handed over as a copy. */
+OXEYE_CAPTURE_UNUSED static void oxeye_capture_scalar(int k, int index, const void *pointer, long bytes)
+{
+    char *value;
+    long i;
+    if (k < 0 || k >= OXEYE_CAPTURE_SITES || index < 0 || index >= OXEYE_CAPTURE_ARGS ||
+        oxeye_capture_sites[k].owner != (void *)&oxeye_capture_thread || bytes < 0 ||
+        bytes > (long)sizeof oxeye_capture_sites[k].args[index].value) {
+        oxeye_capture_arg(k, index, pointer, bytes);
+        return;
+    }
+    value = oxeye_capture_sites[k].args[index].value;
+    for (i = 0; i < bytes; ++i)
+        value[i] = ((const char *)pointer)[i];
+    oxeye_capture_arg(k, index, value, bytes);
 }
 
 /* Finds out how the rows behind the pointers in a table lie; the ranges are the first and last index of each dimension, and

@@ -365,6 +365,40 @@ int main(void)
 }
 
 #[test]
+fn samples_of_short_nests_in_many_threads_are_of_one_invocation_each() {
+    let body = r#"
+static double a[4][64];
+int main(void)
+{
+#pragma omp parallel for num_threads(4) schedule(static)
+    for (int thread = 0; thread < 4; thread++)
+        for (int t = 0; t < 100000; t++) {
+            int n = 1 + (thread + t) % 60;
+            if (oxeye_capture_enter(0)) {
+                oxeye_capture_work(0, n);
+                oxeye_capture_scalar(0, 0, &(int){n}, sizeof(int));
+                oxeye_capture_arg(0, 1, a[thread], n * (long)sizeof(double));
+            }
+            for (int i = 0; i < n; i++)
+                a[thread][i] += 1;
+            oxeye_capture_leave(0);
+        }
+    return 0;
+}
+"#;
+    let work = WorkDir::new().expect("work folder");
+    let program = build(&work, &Compiler::new("gcc", ["-O1", "-fopenmp"]), body);
+    let run = run(&work, program, &Limits::default());
+    let [nest] = &run.captures[..] else { panic!("{:?}", run.captures) };
+    assert!(nest.invocations + nest.concurrent <= 400_000 && nest.invocations > 4096, "{nest:?}");
+    assert!(nest.samples.len() > 1);
+    for sample in &nest.samples {
+        let n = sample.read_integer(0, ElementType::I32).expect("a number");
+        assert_eq!(sample.args[1].bytes, 8 * n as u64, "{sample:?}");
+    }
+}
+
+#[test]
 fn what_another_thread_of_the_team_writes_takes_nothing_from_the_time() {
     let body = r#"
 #include <unistd.h>

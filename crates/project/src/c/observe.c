@@ -21,10 +21,12 @@ static int names_tool(const char *name, size_t n) {
     return 0;
 }
 
-/* Also with its version (`clang-19`). */
-static int is_tool(const char *name) {
+/* Also with its version (`clang-19`); `cc1` is a part of one. */
+static int is_tool(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t n = strlen(name);
     if (names_tool(name, n)) return 1;
+    if (!strcmp(name, "cc1")) return 0;
     while (n > 1 && ((name[n - 1] >= '0' && name[n - 1] <= '9') || name[n - 1] == '.' || name[n - 1] == '-')) n--;
     return names_tool(name, n);
 }
@@ -66,9 +68,11 @@ __attribute__((constructor)) static void start(void) {
     }
     close(file);
     if (words && size && !words[size - 1]) {
-        const char *slash = strrchr(words, '/');
-        if (is_tool(slash ? slash + 1 : words)) {
-            note(words, size, name);
+        /* A script that calls a compiler has its interpreter's name in front of its own, and `ccache` stands before one. */
+        size_t first = strlen(words) + 1, begin = 0;
+        if (!is_tool(words) && first < size && strchr(words + first, '/') && is_tool(words + first)) begin = first;
+        if (is_tool(words + begin)) {
+            note(words + begin, size - begin, name);
             /* What a compiler starts in its turn is part of it. */
             unsetenv("OXEYE_TOOL_CALLS");
         }
