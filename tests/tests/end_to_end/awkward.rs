@@ -50,7 +50,7 @@ fn project(files: &[(&str, &str)]) -> Playground {
 /// Tunes it; the report. One thread, so that several of these tests may run at once.
 fn tuned(playground: &Playground, build: &str, run: &str, more: &[&str]) -> Value {
     let threads = if more.contains(&"--threads") { "" } else { "--threads 1" };
-    let line = format!("tune --no-database --quick --budget 10s {threads} --json report.json");
+    let line = format!("tune --no-database --quick --budget 20s {threads} --json report.json");
     let mut command = playground.oxeye(&line);
     let ran = command.args(["--build", build, "--run", run]).args(more).output();
     let ran = Ran::from(ran.expect("oxeye starts"));
@@ -250,7 +250,7 @@ fn five_thousand_files() {
     let built = playground.shell("gcc -O2 main.c product.c -o prog");
     assert_eq!(built.code, Some(0), "{}", built.stderr);
     let mut command =
-        playground.oxeye("tune --no-database --quick --budget 10s --threads 1 --json report.json");
+        playground.oxeye("tune --no-database --quick --budget 20s --threads 1 --json report.json");
     let ran = command.args(["--compile-commands", "compile_commands.json", "--run", RUN]).output();
     let ran = Ran::from(ran.expect("oxeye starts"));
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);

@@ -133,7 +133,7 @@ fn checked(playground: &Playground, recipes: &Value) {
     assert_eq!(value["files"][0]["recipes"], recipes["files"][0]);
     assert_eq!(value["files"][0]["nests"].as_array().map(Vec::len), Some(1), "{lock}");
     // The sources are still as they were.
-    says("check", 1, &["src/sums.c, sums(), line 4", "the original stands there", "replay oxeye.lock.json"]);
+    says("check", 1, &["src/sums.c, sums(), line 4", "the original stands there", "apply oxeye.lock.json"]);
     says("check --lock none.json", 2, &["there is no none.json", "--save-config"]);
     says("check --patch oxeye.patch --slack 95 --json check.json", 0, &["passed", "same output"]);
     let report = json(playground, "check.json");

@@ -51,7 +51,9 @@ impl Unchanged {
             () if matches!(nest.standing, Standing::Skipped(_)) => Unchanged::LeftOut,
             () if any(&[Verdict::Dropped]) => Unchanged::Dropped,
             () if any(&[Verdict::Overlapped]) => Unchanged::Overlapped,
-            () if nest.is_late && nest.trials.is_empty() => Unchanged::NothingTried,
+            () if nest.is_late && nest.trials.is_empty() && nest.refused.is_empty() => {
+                Unchanged::NothingTried
+            }
             () if nest.trials.iter().all(|t| matches!(t.verdict, Verdict::Refused | Verdict::Duplicate)) => {
                 Unchanged::NoLegalSchedule
             }
