@@ -180,7 +180,7 @@ fn shown(report: &CheckReport, command: &str, view: View) -> String {
         let mark = view.styled(Style::new().red().bold(), "failed:");
         out += &wrapped(&format!("{mark} {failure}"), view.width);
     }
-    if report.passed {
+    if report.passed && !report.files.is_empty() {
         out += &wrapped(
             &format!("passed; up to {} worse than then is taken for noise", format_percent(report.slack)),
             view.width,

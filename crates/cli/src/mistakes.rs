@@ -168,7 +168,11 @@ pub(crate) fn instead(error: &clap::Error, words: &[OsString]) -> Option<String>
         ErrorKind::UnknownArgument => {
             let end = words.iter().position(|word| *word == "--").unwrap_or(words.len());
             let at = words[..end].iter().position(|word| is_of_compiler(word)).filter(|at| *at > 0)?;
-            let (own, flags) = (words[..at].join(" "), words[at..end].join(" "));
+            let (mut own, mut flags) = (words[..at].to_vec(), words[at..end].to_vec());
+            if !own.iter().any(|word| word.ends_with(".c")) {
+                own.extend(only_source(&mut flags));
+            }
+            let (own, flags) = (own.join(" "), flags.join(" "));
             let command = match words.get(end + 1..) {
                 Some(behind) if !behind.is_empty() => format!("{} {flags}", behind.join(" ")),
                 _ if flags.starts_with('-') => format!("cc {flags}"),
@@ -176,12 +180,25 @@ pub(crate) fn instead(error: &clap::Error, words: &[OsString]) -> Option<String>
             };
             Some(format!("the compile command stands behind `--`:\n  oxeye {own} -- {command}"))
         }
+        ErrorKind::MissingRequiredArgument => {
+            let end = words.iter().position(|word| *word == "--")?;
+            let (own, mut behind) = (words[..end].join(" "), words[end + 1..].to_vec());
+            let file = only_source(&mut behind)?;
+            Some(format!("the file stands before `--`:\n  oxeye {own} {file} -- {}", behind.join(" ")))
+        }
         ErrorKind::InvalidSubcommand => {
             let file = words.first().filter(|word| word.ends_with(".c") || word.ends_with(".sdfg"))?;
             Some(format!("`{file}` is no command; to make it fast:\n  oxeye tune {}", words.join(" ")))
         }
         _ => None,
     }
+}
+
+/// Takes the C file out of a compile command that has one.
+fn only_source<'w>(command: &mut Vec<&'w str>) -> Option<&'w str> {
+    let mut sources = command.iter().enumerate().filter(|(_, word)| word.ends_with(".c"));
+    let (at, _) = sources.next()?;
+    sources.next().is_none().then(|| command.remove(at))
 }
 
 /// Whether a word is of a compile command rather than one of ours.
@@ -249,6 +266,9 @@ mod tests {
             instead("oxeye tune x.c --budget 5s -fopenmp -O3 -- gcc"),
             Some(behind("oxeye tune x.c --budget 5s -- gcc -fopenmp -O3"))
         );
+        assert_eq!(instead("oxeye tune gcc -O3 x.c"), Some(behind("oxeye tune x.c -- gcc -O3")));
+        let before = instead("oxeye tune -- gcc -O3 x.c -lm").expect("a hint");
+        assert_eq!(before, "the file stands before `--`:\n  oxeye tune x.c -- gcc -O3 -lm");
         assert_eq!(instead("oxeye tune --no-such-option"), None);
         let file = instead("oxeye x.c -- gcc").expect("a hint");
         assert!(file.ends_with("oxeye tune x.c -- gcc"), "{file}");

@@ -148,7 +148,15 @@ fn a_dry_run_shows_nests_and_writes_nothing() {
 fn nests_that_are_left_out_leave_the_file_unchanged() {
     let folder = folder();
     let folder = folder.path();
-    let line = "tune sums.c -q --quick --only no_such_function --fail-if-unchanged -- gcc -O1";
+    let line = "tune sums.c -q --quick --only no_such_function -- gcc -O1";
+    let done = oxeye(folder, &words(line));
+    assert_eq!(done.code, Some(2), "{}", done.err);
+    assert!(
+        done.err.contains("no loop nest in `no_such_function`; there are some in add, main"),
+        "{}",
+        done.err
+    );
+    let line = "tune sums.c -q --quick --exclude add --exclude main --fail-if-unchanged -- gcc -O1";
     let done = oxeye(folder, &words(line));
     assert_eq!((done.code, done.out.as_str()), (Some(1), ""), "{}", done.err);
     assert_eq!(std::fs::read_to_string(folder.join("sums.oxeye.c")).expect("written"), SUMS);

@@ -74,7 +74,7 @@ pub(super) fn tuned(session: &Session<'_>) -> Result<Emitted, Error> {
     expect_nests(session, &unit)?;
     let mut captured = capture(session, unit)?;
     agree(session, &mut captured)?;
-    captured.heed(&session.options.focus);
+    captured.heed(session)?;
     let mut proposed = propose(session, captured)?;
     proposed.add_candidates(session)?;
     let opened = open(session, proposed)?;

@@ -13,7 +13,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         "ms" => 1e-3,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        unit => return Err(format!("`{unit}` is not a unit of time; use ms, s, m or h")),
+        unit => {
+            return Err(format!(
+                "`{unit}` is not a unit of time; give a number and ms, s, m or h, such as 10s"
+            ));
+        }
     };
     let value: f64 = digits.parse().map_err(|_| format!("`{text}` is not a time such as 90s or 5m"))?;
     match Duration::try_from_secs_f64(value * scale) {

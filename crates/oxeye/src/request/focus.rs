@@ -35,6 +35,17 @@ impl Default for Focus {
 }
 
 impl Focus {
+    /// The first place that names none of these nests.
+    pub(crate) fn unmatched<'a>(
+        &'a self,
+        nests: &[(&Path, std::ops::RangeInclusive<u32>, &str)],
+    ) -> Option<&'a NamedPlace> {
+        let is_any = |place: &&NamedPlace| {
+            nests.iter().any(|(file, lines, function)| place.has(file, lines.clone(), function))
+        };
+        self.only.iter().chain(&self.exclude).find(|place| !is_any(place))
+    }
+
     /// Why a nest in these lines of a file is not tuned; `None` if it is.
     pub(crate) fn refusal(
         &self,
@@ -107,6 +118,16 @@ impl NamedPlace {
             Self::File { path, line } => {
                 file.ends_with(path) && line.is_none_or(|line| lines.contains(&line))
             }
+        }
+    }
+}
+
+impl std::fmt::Display for NamedPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Function(name) => f.write_str(name),
+            Self::File { path, line: None } => path.display().fmt(f),
+            Self::File { path, line: Some(line) } => write!(f, "{}:{line}", path.display()),
         }
     }
 }

@@ -152,7 +152,7 @@ impl RunCommand {
             None => {}
             Some(sign) if is_own_program => {
                 return Err(format!(
-                    "`{sign}`: one program is run, without a shell; quote what is meant as it stands"
+                    "`{sign}`: one program is run, without a shell; quote what is meant as it stands, or tune it as a project, whose --run has one: oxeye tune --build \"...\" --run \"...\""
                 ));
             }
             Some(_) if unquoted.is_sent => {

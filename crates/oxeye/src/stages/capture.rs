@@ -5,7 +5,7 @@ use super::synthetic_inputs;
 use crate::coverage::Stacks;
 use crate::mix::arrange;
 use crate::nest::{ORIGINAL, Place, ProgramRun, Standing, TunedNest, Workpiece};
-use crate::request::{Error, Focus, Observed, Phase};
+use crate::request::{Error, Observed, Phase};
 use crate::session::Session;
 use crate::whole::failure;
 use crate::workshop::{ProgramJob, Workshop, complaint};
@@ -16,6 +16,7 @@ use oxeye_measure::{
     CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Left, Limits, MeasureError, RunOutcome, Sample, SizeSource,
     WatchedFiles, capture as observe, run_program,
 };
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,15 +46,37 @@ pub struct Captured {
 
 impl Captured {
     /// Leaves out of the tuning the nests that the run is not about. Where it is to look only, no nest is left.
-    pub(crate) fn heed(&mut self, focus: &Focus) {
+    ///
+    /// # Errors
+    /// If a place is named in which there is no nest; in a project, it may be in another file.
+    pub(crate) fn heed(&mut self, session: &Session<'_>) -> Result<(), Error> {
+        let focus = &session.options.focus;
         let Workpiece { unit, nests, .. } = &mut self.workpiece;
-        for nest in nests {
-            let function = &unit.functions[nest.place.function_idx].name;
-            let (first, last) = (nest.place.span.line, nest.place.last_line(unit));
-            let (file, lines) =
-                (nest.place.file(unit), [first, last].map(|line| unit.included.line(line).line));
-            let path = if file == 0 { &unit.path } else { &unit.included.files()[file].path };
-            let refusal = focus.refusal((path, lines[0], lines[1]), function, nest.calls.share);
+        let stand = |nest: &TunedNest| {
+            let lines = [nest.place.span.line, nest.place.last_line(unit)];
+            let [first, last] = lines.map(|line| unit.included.line(line).line);
+            let file = match nest.place.file(unit) {
+                0 => &*unit.path,
+                n => &*unit.included.files()[n].path,
+            };
+            (file, first..=last, &*unit.functions[nest.place.function_idx].name)
+        };
+        let places: Vec<_> = nests.iter().map(stand).collect();
+        if let Some(place) = focus.unmatched(&places).filter(|_| session.options.project.is_none()) {
+            let functions: BTreeSet<&str> = places.iter().map(|(.., function)| *function).collect();
+            let functions = Vec::from_iter(functions).join(", ");
+            return Err(Error::Input(format!(
+                "there is no loop nest in `{place}`; there are some in {functions}"
+            )));
+        }
+        let refusals: Vec<Option<String>> = places
+            .iter()
+            .zip(nests.iter())
+            .map(|((file, lines, function), nest)| {
+                focus.refusal((file, *lines.start(), *lines.end()), function, nest.calls.share)
+            })
+            .collect();
+        for (nest, refusal) in nests.iter_mut().zip(refusals) {
             match (refusal, &nest.standing) {
                 (_, Standing::Skipped(_)) => {}
                 (Some(why), _) => nest.standing = Standing::Skipped(why),
@@ -63,6 +86,7 @@ impl Captured {
                 (None, _) => {}
             }
         }
+        Ok(())
     }
 
     /// Leaves out of the tuning the nests that are not chosen.

@@ -1,7 +1,7 @@
 //! Stage 5: the winners in the user's file, and the whole program before and after.
 
 use super::good_part::{Judge, good_part};
-use super::kept::keep_recipes;
+use super::kept::{keep_recipes, place_aside};
 use super::measure::{Measured, conclude};
 use crate::budget::n_runs;
 use crate::nest::{ORIGINAL, ProgramRun, TunedNest, Workpiece, helper, replacement};
@@ -101,6 +101,10 @@ pub fn emit(session: &Session<'_>, measured: Measured) -> Result<Emitted, Error>
         }
     }
     emitted.settle(session, &winners);
+    if let Some((output, aside)) = emitted.put_aside(session) {
+        let (output, aside) = (output.display(), aside.display());
+        emitted.notes.push(format!("{output} was made by an earlier run; that one is in {aside} now"));
+    }
     Ok(emitted)
 }
 
@@ -111,12 +115,24 @@ impl Emitted {
     /// If a file cannot be written.
     pub fn write(&self, session: &Session<'_>) -> Result<(), Error> {
         session.check_cancelled()?;
+        if let Some((output, aside)) = self.put_aside(session) {
+            let error = |source| Error::Io { action: "rename", path: output.clone(), source };
+            std::fs::rename(&output, aside).map_err(error)?;
+        }
         write_atomically(&session.options.output_path(), &encoded(&self.text))?;
         keep_recipes(&self.text, &self.recipes);
         if let Some(path) = &session.options.save_recipe {
             write_atomically(path, self.recipes.to_json().as_bytes())?;
         }
         Ok(())
+    }
+
+    /// The tuned file of an earlier run, where the input would replace it, and where it is put.
+    fn put_aside(&self, session: &Session<'_>) -> Option<(PathBuf, PathBuf)> {
+        let is_unchanged = session.options.project.is_none() && self.text == self.workpiece.unit.own;
+        let output = session.options.output_path();
+        let aside = is_unchanged.then(|| place_aside(&output)).flatten()?;
+        Some((output, aside))
     }
 
     /// Runs the program before and after, and drops winners until it is right and faster.

@@ -1,5 +1,6 @@
 //! The recipes of tuned files, kept by the text that they make: whoever has the file finds them again.
 
+use crate::request::files::read_text;
 use crate::request::{RecipeFile, SavedRecipes, write_atomically};
 use crate::schedule::digest;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,14 @@ pub(crate) fn kept_recipes(text: &str) -> Option<RecipeFile> {
         SavedRecipes::File(recipes) => Some(recipes),
         SavedRecipes::Project(_) => None,
     }
+}
+
+/// Where a file is put that an earlier run made, if it is replaced by one that is worth less.
+pub(crate) fn place_aside(output: &Path) -> Option<PathBuf> {
+    kept_recipes(&read_text(output).ok()?)?;
+    let mut aside = output.to_owned().into_os_string();
+    aside.push("~");
+    Some(aside.into())
 }
 
 fn path(text: &str) -> Option<PathBuf> {

@@ -21,6 +21,9 @@ impl Judge {
         if !self.same_machine {
             return (speedup < least).then(|| format!("slower than the original here ({speedup:.2}x)"));
         }
+        if let Some(then) = then.speedup.filter(|then| speedup < 1.0 && then * least > 1.0) {
+            return Some(format!("no faster than the original ({speedup:.2}x); it was {then:.2}x as fast"));
+        }
         if let (Some(share), Some(share_then)) = (now.roof_fraction, then.roof_fraction) {
             let ms = 1e3 * now.seconds;
             // Ceilings that were measured anew may be higher than they were; the nest is none the slower for it.
@@ -90,6 +93,16 @@ mod tests {
             judge.failure(&then(), &now(0.1, 0.02, None)).is_some_and(|why| why.contains("it was 10.00x"))
         );
         assert_eq!(judge.failure(&then(), &now(0.1, 0.012, None)), None);
+    }
+
+    #[test]
+    fn a_nest_whose_gain_is_gone_fails_however_near_its_roof_it_is() {
+        let judge = Judge { same_machine: true, same_run: true, slack: 0.25 };
+        let why = judge.failure(&then(), &now(0.009, 0.01, Some(0.8))).expect("slower than the original");
+        assert_eq!(why, "no faster than the original (0.90x); it was 10.00x as fast");
+        // What gained little may be lost in noise.
+        let little = LockedNest { speedup: Some(1.2), ..then() };
+        assert_eq!(judge.failure(&little, &now(0.009, 0.01, Some(0.8))), None);
     }
 
     #[test]
