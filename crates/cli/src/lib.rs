@@ -46,11 +46,13 @@ mod watched;
 pub use call::{Answer, Failure, call, options};
 pub use exit::Exit;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
+use columns::wrapped;
 use manner::Manner;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
+use terminal::View;
 
 const MORE: &str = "\
 Examples:
@@ -175,10 +177,16 @@ fn run_command(command: Command, manner: &Manner) -> anyhow::Result<Exit> {
     }
 }
 
-/// Says what went wrong.
+/// Says what went wrong; on a terminal, in lines that fit it. Lines behind the first are text and commands of others.
 fn complain(message: &str) -> Exit {
+    let message = format!("error: {message}");
+    let (first, rest) = message.split_at(message.find('\n').unwrap_or(message.len()));
+    let first = match std::io::stderr().is_terminal() {
+        true => wrapped(first, View::of_stderr(false, ColorChoice::Auto).width).trim_end().to_owned(),
+        false => first.to_owned(),
+    };
     // Where standard error is closed, nobody wants to know.
-    let _ = writeln!(std::io::stderr(), "error: {message}");
+    let _ = writeln!(std::io::stderr(), "{first}{rest}");
     Exit::Failed
 }
 

@@ -255,7 +255,9 @@ impl Args {
         let told = Told::by(&self.build, &self.run, &self.judging, search.budget)?;
         let mut options = told.options()?;
         if self.save_config && Path::new(CONFIG_FILE).exists() {
-            bail!("{CONFIG_FILE} is there already; --save-config writes a new one where there is none");
+            bail!(
+                "{CONFIG_FILE} is there already; without --save-config, `oxeye tune` reads it and renews the lock file"
+            );
         }
         (options.quick, options.fresh, options.top_k) = (search.quick, search.fresh, search.top_k as usize);
         options.no_alias = self.of_file.no_alias;

@@ -105,7 +105,7 @@ def test_own_candidates_are_tried(sum_c, tmp_path):
     with pytest.raises(oxeye.RefusedError, match="depend on each other"):
         oxeye.optimize(sum_c, candidates=[(nest, "reverse t")], **given)
     other = tmp_path / "other.c"
-    other.write_text("int main(void) { return 0; }")
+    other.write_text("int main(void) { static int a[4]; for (int i = 0; i < 4; i++) a[i] = i; return a[0]; }")
     with pytest.raises(oxeye.InputError, match="loop nest 2 of `main`"):
         oxeye.optimize(other, candidates=own[:1], **given)
 

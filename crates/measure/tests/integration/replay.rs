@@ -280,7 +280,9 @@ fn whole_programs_are_compared() {
     let compare = |after: &PathBuf| compared(&run(&before), &run(after), 3, &options);
     let same = compare(&program("same", r#"printf("sum %.9f\n", 2.0000001); return 3;"#));
     assert!(same.equal && same.max_rel_error > 0.0, "{same:?}");
-    assert_eq!((same.before_ns.n, same.after_ns.n, same.speedup.n), (3, 3, 3));
+    // Fewer than three where the machine is so busy that one looks hopeless.
+    let n = same.before_ns.n;
+    assert!((1..=3).contains(&n) && (same.after_ns.n, same.speedup.n) == (n, n), "{same:?}");
     let other = compare(&program("other", r#"printf("sum %.9f\n", 2.1); return 3;"#));
     assert!(!other.equal && other.difference.expect("named").contains("2.1"));
     let code = compare(&program("code", r#"printf("sum %.9f\n", 2.0); return 0;"#));

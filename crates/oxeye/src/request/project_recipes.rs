@@ -119,8 +119,8 @@ impl SavedRecipes {
     pub fn load(path: &Path) -> Result<Self, Error> {
         let fail = |reason: String| Error::Recipe { path: path.to_owned(), reason };
         let text = files::read_text(path)?;
-        let mut value: serde_json::Value =
-            serde_json::from_str(&text).map_err(|e| fail(format!("it is not JSON: {e}")))?;
+        let mut value: serde_json::Value = serde_json::from_str(&text)
+            .map_err(|e| fail(format!("it is no recipe file, which is JSON: {e}")))?;
         let is_report = |schema: &str| schema == REPORT_SCHEMA || schema.starts_with("oxeye.tune/");
         if value["schema"].as_str().is_some_and(is_report) {
             value = value["recipes"].take();

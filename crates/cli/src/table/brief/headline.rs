@@ -114,7 +114,9 @@ fn named(run: &Run<'_>, texts: &[(String, usize)], view: View) -> String {
 
 /// How many times faster the program is, between which bounds, and whether that is more than noise.
 fn gain(p: &ProgramReport, speedup: f64, view: View) -> String {
-    let interval = p.speedup_interval.map(|(low, high)| format!(" ({low:.2}-{high:.2})")).unwrap_or_default();
+    // One run of each has no interval.
+    let interval = p.speedup_interval.filter(|(low, high)| low < high);
+    let interval = interval.map(|(low, high)| format!(" ({low:.2}-{high:.2})")).unwrap_or_default();
     let is_noise = p.is_within_noise() || p.speedup_interval.is_some_and(|(low, _)| low <= 1.0);
     let style = if speedup > 1.0 && !is_noise { Style::new().green().bold() } else { Style::new().bold() };
     let figure = view.styled(style, &format!("{speedup:.2}x"));
