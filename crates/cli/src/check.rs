@@ -39,6 +39,7 @@ Examples:
 The project is built and run, with the tuned text and with the original, which
 the lock file has; each tuned nest is measured against its original. It fails if
 a nest reaches a smaller share of its roof than it did, by more than the slack;
+if it is no faster than its original, though it was by more than that;
 if the tuned text is no longer in the sources (or the patch no longer applies);
 if a tuned file is compiled without the flags it needs; or if the program does
 not do the same, or is slower than with the original text. On another machine

@@ -85,6 +85,15 @@ const LEAST_TIME: Duration = Duration::from_secs(2);
 /// with those of others: to capture, and to compare.
 const LEAST_RUNS: f64 = 3.0;
 
+/// The files that take time and may be tuned, with the part and the unit that each is, and its share.
+pub(super) fn hot_files(subject: &Subject, hot: &Hot, options: &TuneOptions) -> Vec<(usize, UnitIdx, f64)> {
+    let units = &subject.build.project().units;
+    let is_wanted = |(_, unit, share): &&(usize, UnitIdx, f64)| {
+        *share >= LEAST_SHARE && options.focus.may_tune(&units[*unit].source, *share)
+    };
+    hot.files.iter().filter(is_wanted).copied().collect()
+}
+
 /// Tunes the files that take time, each in the program that those before it made, some with their directives on. `begin` is
 /// when the budget began to count.
 pub(super) fn tune_files(
@@ -95,13 +104,7 @@ pub(super) fn tune_files(
     progress: &dyn Progress,
     root: &Path,
 ) -> Result<Vec<TunedFile>, Error> {
-    let matters: Vec<(usize, usize, f64)> =
-        hot.files.iter().copied().filter(|(.., share)| *share >= LEAST_SHARE).collect();
-    let units = &subject.build.project().units;
-    let matters: Vec<_> = matters
-        .into_iter()
-        .filter(|(_, unit, share)| options.focus.may_tune(&units[*unit].source, *share))
-        .collect();
+    let matters = hot_files(subject, hot, options);
     let end = begin + time.end_of_trials(begin.elapsed());
     let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
     let mut done: Vec<TunedFile> = Vec::new();

@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! --build ─ observe_build ► Project ─ Build::new ► objects ─ Subject::sample ► files by share
+//!         ─ observe ► what their nests are called with
 //!         ─ for each: optimize's stages ► its object replaced ─ settle: the program before and after ► patch
 //! ```
 //!

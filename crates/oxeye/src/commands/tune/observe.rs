@@ -1,6 +1,6 @@
 //! The nests of all hot files of a project, observed in one run of its program: a run for each file would take most of the budget.
 
-use super::files::{LEAST_SHARE, Observations, Spot, file_options};
+use super::files::{Observations, Spot, file_options, hot_files};
 use super::options::TuneOptions;
 use super::subject::{Hot, Subject, available_cores, check};
 use super::woken::Woken;
@@ -29,12 +29,7 @@ pub(super) fn observe(
     progress: &dyn Progress,
     root: &Path,
 ) -> Result<Observations, Error> {
-    let matters: Vec<(usize, UnitIdx)> = hot
-        .files
-        .iter()
-        .filter(|(.., share)| *share >= LEAST_SHARE)
-        .map(|(part, unit, _)| (*part, *unit))
-        .collect();
+    let matters = hot_files(subject, hot, options);
     if matters.len() < LEAST_FILES {
         return Ok(Observations::new());
     }
@@ -75,14 +70,14 @@ fn part_of(unit: UnitIdx) -> String {
 
 fn instrumented(
     subject: &Subject,
-    units: &[(usize, UnitIdx)],
+    units: &[(usize, UnitIdx, f64)],
     (hot, woken): (&Hot, &Woken),
     options: &TuneOptions,
     progress: &dyn Progress,
     root: &Path,
 ) -> Vec<Instrumented> {
     let all_flags: BTreeSet<String> = woken.objects.keys().flat_map(|unit| woken.flags(*unit)).collect();
-    let made = |(part, unit): &(usize, UnitIdx)| {
+    let made = |(part, unit, _): &(usize, UnitIdx, f64)| {
         let path = &subject.build.project().units[*unit].source;
         let closed = BTreeSet::new();
         let spot = Spot {
