@@ -271,10 +271,7 @@ impl<'a> Counter<'a> {
         let uses_iterator = |step: &Step<'_>| match step {
             Step::Guard(condition, _) => condition.uses(l.id),
             Step::Loop(inner) => {
-                [&inner.lower, &inner.upper].into_iter().flat_map(|b| &b.0).any(|t| match t {
-                    BoundTerm::Affine { expr, .. } => expr.uses(l.id),
-                    BoundTerm::Data(expr) => expr.uses(l.id),
-                })
+                [&inner.lower, &inner.upper].into_iter().flat_map(|b| &b.0).any(|term| term.uses(l.id))
             }
         };
         if !rest.iter().any(uses_iterator) {
@@ -304,6 +301,7 @@ impl<'a> Counter<'a> {
                     Some(value.checked_neg()?.checked_div_euclid(*divisor)?.checked_neg()?)
                 }
                 BoundTerm::Data(expr) => self.evaluate(expr),
+                BoundTerm::Open => None,
             };
             match value {
                 Some(value) => result = Some(result.map_or(value, |other| choose(value, other))),

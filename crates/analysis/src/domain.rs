@@ -240,6 +240,7 @@ fn require_loop(encoder: &mut Encoder<'_>, l: &Loop) {
                     true => difference(&iterator, &value),
                     false => offset(difference(&value, &iterator)?, -1),
                 }),
+                BoundTerm::Open => None,
             };
             require_or_forget(encoder, row);
         }
@@ -274,6 +275,7 @@ fn bound_term(encoder: &mut Encoder<'_>, term: &BoundTerm) -> Option<(Row, i64)>
     match term {
         BoundTerm::Affine { expr, divisor } => Some((encoder.space.row(expr)?, *divisor)),
         BoundTerm::Data(expr) => Some((encoder.value(expr)?, 1)),
+        BoundTerm::Open => None,
     }
 }
 

@@ -159,6 +159,7 @@ impl Counted<'_> {
                 value.checked_neg()?.checked_div_euclid(*divisor)?.checked_neg()
             }
             BoundTerm::Data(expr) => evaluate(expr, &value_of),
+            BoundTerm::Open => None,
         };
         let bound = |bound: &Bound| bound.0.iter().map(term).collect::<Option<Vec<i64>>>();
         let lower = bound(&l.lower)?.into_iter().max()?;

@@ -94,12 +94,7 @@ fn own_accesses(node: &Node) -> Vec<&Access> {
 /// Accesses in the bounds of a loop.
 pub(crate) fn header_accesses(l: &Loop) -> Vec<&Access> {
     let terms = l.lower.0.iter().chain(&l.upper.0);
-    terms
-        .flat_map(|t| match t {
-            BoundTerm::Data(e) => e.reads(),
-            BoundTerm::Affine { .. } => Vec::new(),
-        })
-        .collect()
+    terms.flat_map(BoundTerm::reads).collect()
 }
 
 /// Accesses of a statement, the target first.

@@ -79,6 +79,7 @@ impl Context<'_> {
                     };
                     add((shifted(self.expr(e), offset), ty));
                 }
+                BoundTerm::Open => {}
             }
         }
         if let Some(c) = constant {
@@ -112,6 +113,13 @@ impl Context<'_> {
         let ty = loop_type(l);
         let c_type = ty.c_name();
         let upwards = l.step > 0;
+        if l.upper.is_open() {
+            let start = self.bound(&l.lower, true, 0).text.text;
+            let name = self.enter_loop(l.id, &l.name, ty);
+            let (declaration, head) = self.counter(c_type, &name, &start, &format!("; {name}++"));
+            hoisted.extend(declaration);
+            return head;
+        }
         let (start, end) = if upwards {
             (self.bound(&l.lower, true, 0), self.bound(&l.upper, false, 0))
         } else {

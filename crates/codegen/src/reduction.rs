@@ -159,7 +159,7 @@ impl Context<'_> {
         let is_alone = body.len() == 1;
         let is_plain = |term: &BoundTerm| match term {
             BoundTerm::Affine { expr, .. } => !expr.uses(header.id),
-            BoundTerm::Data(_) => false,
+            BoundTerm::Data(_) | BoundTerm::Open => false,
         };
         body.iter().find_map(|item| {
             let (inner, body) = match item {

@@ -8,6 +8,7 @@ pub(crate) fn bound_is_invariant(bound: &Bound, id: LoopId, varying: &BTreeSet<A
     bound.0.iter().all(|t| match t {
         BoundTerm::Affine { expr, .. } => !expr.uses(id),
         BoundTerm::Data(e) => is_invariant(e, id, varying),
+        BoundTerm::Open => false,
     })
 }
 

@@ -125,7 +125,7 @@ impl Widening<'_> {
             BoundTerm::Affine { expr, divisor } => {
                 BoundTerm::Affine { expr: self.in_source(expr), divisor: *divisor }
             }
-            BoundTerm::Data(_) => term.clone(),
+            BoundTerm::Data(_) | BoundTerm::Open => term.clone(),
         };
         Bound(bound.0.iter().map(of).collect())
     }
@@ -220,6 +220,7 @@ impl Widening<'_> {
                 Range { least: up(sum.least), most: up(sum.most), is_long: false }
             }
             BoundTerm::Data(_) => Range { least: 0, most: MOST, is_long: false },
+            BoundTerm::Open => Range { least: 0, most: i64::MAX.into(), is_long: true },
         }
     }
 }

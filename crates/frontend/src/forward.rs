@@ -27,7 +27,7 @@ fn has_scalar_bounds(nest: &Nest) -> bool {
         BoundTerm::Data(e) => {
             e.reads().iter().any(|access| access.indices.is_empty() && is_written(access.array))
         }
-        BoundTerm::Affine { .. } => false,
+        BoundTerm::Affine { .. } | BoundTerm::Open => false,
     })
 }
 

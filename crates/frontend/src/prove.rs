@@ -126,7 +126,7 @@ impl Facts {
 fn affine_terms(bound: &Bound) -> impl Iterator<Item = (&Affine, i64)> {
     bound.0.iter().filter_map(|term| match term {
         BoundTerm::Affine { expr, divisor } => Some((expr, *divisor)),
-        BoundTerm::Data(_) => None,
+        BoundTerm::Data(_) | BoundTerm::Open => None,
     })
 }
 

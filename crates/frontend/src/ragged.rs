@@ -172,7 +172,7 @@ fn aligned(l: &Loop, program: &Program, written: &BTreeSet<ArrayId>) -> Option<L
         let moved = |term: &BoundTerm| {
             let term = match term {
                 BoundTerm::Affine { expr, divisor: 1 } => Sum { affine: expr.clone(), rest: Vec::new() },
-                BoundTerm::Affine { .. } => return None,
+                BoundTerm::Affine { .. } | BoundTerm::Open => return None,
                 BoundTerm::Data(e) => Sum::of(e, program)?,
             };
             Some(term.add_scaled(&shift, 1)?.bound())
@@ -243,11 +243,7 @@ fn replace(nodes: &mut [Node], id: LoopId, replaced: &dyn Fn(&Expr) -> Option<Ex
             }
             Node::If { condition, .. } => within(condition, id, replaced)?,
             Node::Loop(l) => {
-                let uses = |term: &BoundTerm| match term {
-                    BoundTerm::Affine { expr, .. } => expr.uses(id),
-                    BoundTerm::Data(e) => e.uses(id),
-                };
-                if l.lower.0.iter().chain(&l.upper.0).any(uses) {
+                if l.lower.0.iter().chain(&l.upper.0).any(|term| term.uses(id)) {
                     return None;
                 }
             }

@@ -1,6 +1,8 @@
 //! Loop nests: the loop tree with its statements.
 
-use crate::{Access, Affine, ArrayId, BinaryOp, Expr, LoopId, NestId, ScalarType, Span, StmtId, SymId, Var};
+use crate::{
+    Access, Affine, ArrayId, BinaryOp, Expr, LoopId, NestId, ScalarType, Span, StmtId, SymId, UnaryOp, Var,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -16,6 +18,8 @@ pub enum BoundTerm {
     },
     /// A bound that analysis cannot see through (`row[i + 1]`); evaluated once when the loop is entered.
     Data(Expr),
+    /// None: the loop goes on until it is left ([`Loop::left_by`]). Upper bounds alone may be open, and have no other term.
+    Open,
 }
 
 impl From<Affine> for BoundTerm {
@@ -42,6 +46,11 @@ impl Bound {
             _ => None,
         }
     }
+
+    /// Whether there is none.
+    pub fn is_open(&self) -> bool {
+        self.0.contains(&BoundTerm::Open)
+    }
 }
 
 impl BoundTerm {
@@ -50,6 +59,23 @@ impl BoundTerm {
         match self {
             BoundTerm::Affine { expr, divisor: 1 } => Some(expr),
             _ => None,
+        }
+    }
+
+    /// Whether it depends on a loop.
+    pub fn uses(&self, id: LoopId) -> bool {
+        match self {
+            BoundTerm::Affine { expr, .. } => expr.uses(id),
+            BoundTerm::Data(e) => e.uses(id),
+            BoundTerm::Open => false,
+        }
+    }
+
+    /// What it reads from memory.
+    pub fn reads(&self) -> Vec<&Access> {
+        match self {
+            BoundTerm::Data(e) => e.reads(),
+            BoundTerm::Affine { .. } | BoundTerm::Open => Vec::new(),
         }
     }
 }
@@ -143,6 +169,28 @@ impl Loop {
         is_one.then_some((id, size))
     }
 
+    /// The flag that a loop tests before all else and sets in its body, and never unsets: `if (!flag) { ... }`. Once it is set,
+    /// iterations do nothing, and the loop may as well end.
+    pub fn left_by(&self) -> Option<&Access> {
+        let [Node::If { condition: Expr::Unary(UnaryOp::Not, flag), then, otherwise }] = self.body.as_slice()
+        else {
+            return None;
+        };
+        let Expr::Read(flag) = &**flag else { return None };
+        let is_fixed = flag.indices.iter().all(|e| !e.uses(self.id) && e.reads().is_empty());
+        let (mut is_set, mut stays) = (false, true);
+        for node in then {
+            node.for_each_stmt(&mut |s| {
+                if s.target.array == flag.array {
+                    is_set = true;
+                    stays &= s.target == *flag && s.sets_flag();
+                }
+            });
+        }
+        let is_plain = self.execution == Execution::Sequential && otherwise.is_empty();
+        (is_plain && is_fixed && is_set && stays).then_some(flag)
+    }
+
     /// The number of iterations, if it is the same constant every time the loop is entered. The bounds themselves may
     /// vary (`ii .. ii + 4`).
     pub fn constant_trip_count(&self) -> Option<u64> {
@@ -209,6 +257,13 @@ pub struct Stmt {
     pub line: Option<u32>,
 }
 
+impl Stmt {
+    /// Whether it is `target = 1`.
+    pub fn sets_flag(&self) -> bool {
+        self.update == Update::Assign && self.value.as_affine().and_then(Affine::as_constant) == Some(1)
+    }
+}
+
 /// A node of the loop tree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Node {
@@ -254,6 +309,14 @@ impl Node {
         found
     }
 
+    /// Calls `f` with every statement in and under the node, in order.
+    pub fn for_each_stmt<'n>(&'n self, f: &mut dyn FnMut(&'n Stmt)) {
+        if let Node::Stmt(s) = self {
+            f(s);
+        }
+        self.bodies().into_iter().flatten().for_each(|node| node.for_each_stmt(f));
+    }
+
     /// Lists of children, mutable.
     pub fn bodies_mut(&mut self) -> Vec<&mut Vec<Node>> {
         match self {
@@ -280,6 +343,7 @@ impl Node {
                     match term {
                         BoundTerm::Affine { expr, .. } => *expr = expr.substitute(with),
                         BoundTerm::Data(e) => e.substitute(with),
+                        BoundTerm::Open => {}
                     }
                 }
             }
@@ -479,6 +543,7 @@ impl Nest {
                     match term {
                         BoundTerm::Affine { expr, .. } => visit(&Expr::Affine(expr.clone())),
                         BoundTerm::Data(e) => visit(e),
+                        BoundTerm::Open => {}
                     }
                 }
             }

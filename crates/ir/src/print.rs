@@ -374,6 +374,7 @@ impl<'a> Names<'a> {
                 }
             }
             BoundTerm::Data(e) => format!("data({})", self.expr(e)),
+            BoundTerm::Open => "open()".to_owned(),
         }
     }
 

@@ -302,7 +302,7 @@ impl Generator<'_> {
                 let ceil = |v: i64| v.div_euclid(*divisor) + i64::from(v.rem_euclid(*divisor) != 0);
                 (ceil(low), ceil(high))
             }
-            BoundTerm::Data(_) => (0, 7),
+            BoundTerm::Data(_) | BoundTerm::Open => (0, 7),
         });
         let combine = |a: i64, b: i64| if is_lower { a.max(b) } else { a.min(b) };
         ranges.reduce(|a, b| (combine(a.0, b.0), combine(a.1, b.1))).unwrap_or((0, 0))

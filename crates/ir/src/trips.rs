@@ -139,12 +139,7 @@ fn is_repetition(l: &Loop) -> bool {
 }
 
 fn selects(node: &Node, id: LoopId) -> bool {
-    let bound = |bound: &Bound| {
-        bound.0.iter().any(|term| match term {
-            BoundTerm::Affine { expr, .. } => expr.uses(id),
-            BoundTerm::Data(e) => e.uses(id),
-        })
-    };
+    let bound = |bound: &Bound| bound.0.iter().any(|term| term.uses(id));
     match node {
         Node::Stmt(Stmt { target, value, .. }) => {
             target.indices.iter().any(|e| is_affine_in(e, id)) || is_used(value, id)

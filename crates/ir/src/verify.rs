@@ -195,6 +195,7 @@ impl<'a> Checker<'a> {
                 self.place = format!("{}, {} ({})", nest.id, l.id, l.name);
                 self.require(loops.insert(l.id), || format!("{} is the id of two loops", l.id));
                 self.for_loop(l, path);
+                self.require(!l.upper.is_open() || l.left_by().is_some(), || "nothing ends the loop".into());
             }
             Node::Stmt(s) => {
                 self.place = format!("{}, {}", nest.id, s.id);
@@ -214,6 +215,7 @@ impl<'a> Checker<'a> {
         self.require(l.step != 0, || "the step is zero".into());
         self.bound(&l.lower, path, "lower");
         self.bound(&l.upper, path, "upper");
+        self.require(!l.upper.is_open() || l.step == 1, || "an open loop does not count by one".into());
         let is_in_vector = path.iter().any(|l| matches!(l.execution, Execution::Vector { .. }));
         match &l.execution {
             Execution::Sequential => {}
@@ -238,6 +240,8 @@ impl<'a> Checker<'a> {
 
     fn bound(&mut self, bound: &Bound, path: &[&Loop], side: &str) {
         self.require(!bound.0.is_empty(), || format!("the {side} bound has no terms"));
+        let is_alone = !bound.is_open() || side == "upper" && bound.0.len() == 1;
+        self.require(is_alone, || format!("the {side} bound is open, and has other terms or is a lower one"));
         for term in &bound.0 {
             match term {
                 BoundTerm::Affine { expr, divisor } => {
@@ -248,6 +252,7 @@ impl<'a> Checker<'a> {
                     self.expr(e, path);
                     self.integer(e, path, "a bound");
                 }
+                BoundTerm::Open => {}
             }
         }
     }

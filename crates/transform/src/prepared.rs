@@ -4,7 +4,7 @@ use crate::legality;
 use crate::normalize::{NormalNest, normalize_nest};
 use crate::policy::Policy;
 use crate::recipe::Recipe;
-use crate::refusal::{Reason, Refusal};
+use crate::refusal::{Reason, Refusal, RefusalKind};
 use crate::rewrite::Rewrite;
 use crate::scan;
 use crate::schedule::Schedule;
@@ -210,15 +210,23 @@ fn apply_from(
             _ => reason.at_step(0, &recipe.steps[0]),
         }
     })?;
-    let (program, nest) =
-        scan::generate(schedule, nest).map_err(|reason| refusal(rest.len().saturating_sub(1), reason))?;
+    let last = rest.len().saturating_sub(1);
+    let (program, nest) = scan::generate(schedule, nest).map_err(|reason| refusal(last, reason))?;
+    every_loop_ends(&nest).map_err(|reason| refusal(last, reason))?;
     Ok(Applied { program, nest, reassociated })
+}
+
+/// Whether loops that go on until they are left still end by that: the judge knows orders, and not that there is an end.
+fn every_loop_ends(nest: &Nest) -> Result<(), Reason> {
+    let endless = nest.loops().into_iter().find(|l| l.upper.is_open() && l.left_by().is_none());
+    let Some(l) = endless else { return Ok(()) };
+    let text = format!("loop {} ({}) goes on until it is left, and nothing would end it", l.name, l.id);
+    Err(Reason::new(RefusalKind::NotWritable, text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refusal::RefusalKind;
     use crate::steps::Normalize;
     use oxeye_ir::Node;
 

@@ -22,5 +22,6 @@ mod teams;
 mod time_loops;
 mod transfer;
 mod tune;
+mod until_done;
 mod value_recipes;
 mod values;

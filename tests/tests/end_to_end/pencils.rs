@@ -76,7 +76,11 @@ int main(void)
 }
 "#;
 
-fn replayed(playground: &Playground, nests: &[(&str, Value)], flags: &[&str]) -> Result<String, String> {
+pub(crate) fn replayed(
+    playground: &Playground,
+    nests: &[(&str, Value)],
+    flags: &[&str],
+) -> Result<String, String> {
     let mut recipes: Value = serde_json::from_str(&recipe_file(nests)).expect("JSON");
     recipes["compiler"]["args"] = json!(flags);
     recipes["reassociate"] = json!(flags.contains(&"-ffast-math"));
@@ -86,12 +90,12 @@ fn replayed(playground: &Playground, nests: &[(&str, Value)], flags: &[&str]) ->
     if ran.code == Some(0) { Ok(playground.read("out.c")) } else { Err(ran.stderr) }
 }
 
-fn parallel(at: u32) -> Value {
+pub(crate) fn parallel(at: u32) -> Value {
     json!({ "step": "parallelize", "at": at, "distribution": "Static" })
 }
 
 /// The tuned file does what the original does, with and without OpenMP, also under the sanitizers.
-fn agree(playground: &Playground, flags: &str) {
+pub(crate) fn agree(playground: &Playground, flags: &str) {
     let script = format!(
         "for n in 40 1 2 3 31; do f=\"-O1 -w {flags} -DN=$n -fsanitize=address,undefined -fno-sanitize-recover=all\"
          gcc $f prog.c -o prog.exe -lm && gcc $f out.c -o one.exe -lm && gcc $f -fopenmp out.c -o out.exe -lm || exit 1

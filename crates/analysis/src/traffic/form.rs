@@ -178,6 +178,7 @@ impl Scope<'_> {
                 let formula = self.formula(expr);
                 formula.is_known().then_some(Term::Formula(formula))
             }
+            BoundTerm::Open => None,
         }
     }
 

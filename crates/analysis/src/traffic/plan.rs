@@ -315,7 +315,7 @@ impl<'a> CallPlanner<'a> {
             match (self.scope.term(term), term) {
                 (Some(term), _) => terms.push(term),
                 (None, oxeye_ir::BoundTerm::Affine { expr, .. }) => return Err(self.no_value(expr)),
-                (None, oxeye_ir::BoundTerm::Data(_)) => {
+                (None, oxeye_ir::BoundTerm::Data(_) | oxeye_ir::BoundTerm::Open) => {
                     self.note(&format!("a data-dependent bound of loop {} is left out", l.name));
                 }
             }

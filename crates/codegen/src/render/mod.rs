@@ -4,11 +4,12 @@ mod behind;
 mod fallback;
 mod lanes;
 mod lines;
+mod open_loop;
 
 use crate::CodegenError;
 use crate::context::{Checks, Context, identifiers};
 use crate::expand::{Expander, Item, Places, collect_loops, places};
-use crate::leaving::left_early;
+use crate::leaving::{jumps, left_early};
 use crate::memory::{Memory, stack};
 use crate::open_orders::OpenOrders;
 use crate::options::RenderOptions;
@@ -84,10 +85,12 @@ pub(crate) fn render_with(
     let mut items = expander.nodes(roots_before);
     let n_before = items.len();
     items.extend(expander.nodes(roots));
+    let jumps = jumps(&items, &mut places);
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
     let mut cx = Context::new(program, binding, &used, &options.reserved);
     cx.declares_first = options.declarations_first;
     cx.open = open;
+    cx.jumps = jumps;
     cx.long = long;
     cx.watch = watch;
     cx.has_copysign = calls(original_nest, MathFn::Copysign);
@@ -504,6 +507,12 @@ impl Renderer<'_> {
 
     fn item(&mut self, item: &Item) -> Result<(), CodegenError> {
         match item {
+            Item::Stmt(s) if self.cx.jumps.contains(&s.target.array) => {
+                if s.sets_flag() {
+                    self.line("break;");
+                }
+                Ok(())
+            }
             Item::Stmt(s) => {
                 let lines = self.stmt(s);
                 self.lines(lines);
@@ -615,6 +624,9 @@ impl Renderer<'_> {
     }
 
     fn one_loop(&mut self, header: &Loop, body: &[Item]) -> Result<(), CodegenError> {
+        if header.upper.is_open() {
+            return self.open_loop(header, body);
+        }
         let openmp = self.options.threads > 1 && !self.in_simd;
         let mut directive = None;
         let mut hint = None;
@@ -708,11 +720,7 @@ impl Renderer<'_> {
         let declarations = self.memory.declarations(&self.cx, self.places, Some(header.id));
         self.declare(declarations);
         if let Some((flag, inside)) = left_early(header, body).filter(|_| !self.in_simd) {
-            let flag = self.cx.access(flag);
-            self.line(format!("if ({flag})"));
-            self.depth += 1;
-            self.line("break;");
-            self.depth -= 1;
+            self.leave_if(flag);
             return self.items(inside);
         }
         self.items(body)

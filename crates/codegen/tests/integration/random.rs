@@ -59,7 +59,8 @@ fn mark(program: &Program, nodes: &mut [Node], random: &mut Random, inside: bool
         if let Node::Loop(l) = node {
             let constant = l.lower.as_affine().and_then(|a| a.as_constant()).is_some()
                 && l.upper.as_affine().and_then(|a| a.as_constant()).is_some();
-            let data = l.lower.0.iter().chain(&l.upper.0).any(|t| matches!(t, BoundTerm::Data(_)));
+            let data =
+                l.lower.0.iter().chain(&l.upper.0).any(|t| matches!(t, BoundTerm::Data(_) | BoundTerm::Open));
             let lanes = random.pick(&[None, Some(2), Some(2), Some(4)]);
             if constant && random.chance(35) {
                 l.execution = Execution::Unrolled;

@@ -4,7 +4,7 @@ use crate::vectors::HostVector;
 use oxeye_analysis::{
     Count, NestModel, Role, StmtAccess, Stride, evaluate_symbols, executions, iterations, stride, trip_count,
 };
-use oxeye_ir::{Access, ArrayId, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Stmt, SymId};
+use oxeye_ir::{Access, ArrayId, Expr, Loop, Nest, Node, Program, Stmt, SymId};
 
 /// Bytes of a cache line, as assumed by strides and footprints.
 pub(super) const LINE_BYTES: f64 = 64.0;
@@ -220,14 +220,6 @@ impl<'a> Facts<'a> {
             0 => Some(Count { value: 1.0, exact: true, at_most: false }),
             n => self.loops[stmt.path[n - 1]].total,
         }
-    }
-}
-
-/// Whether a term of a bound depends on a loop.
-pub(super) fn bound_uses(term: &BoundTerm, id: LoopId) -> bool {
-    match term {
-        BoundTerm::Affine { expr, .. } => expr.uses(id),
-        BoundTerm::Data(expr) => expr.uses(id),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::carried::{Carried, LoopSummary};
 use super::draft::{Draft, set_ratio};
-use super::facts::{AccessFacts, Facts, LoopFacts, StrideClass, bound_uses};
+use super::facts::{AccessFacts, Facts, LoopFacts, StrideClass};
 use super::reach::Reach;
 use crate::graph::{EdgeKind, NodeKind};
 use crate::schema::{LoopFeature, N_NODE};
@@ -59,15 +59,16 @@ fn bounds(facts: &Facts<'_>, loop_idx: usize, features: &mut Features<N_NODE>) {
     use LoopFeature as F;
     let LoopFacts { l, path, .. } = &facts.loops[loop_idx];
     let varies = |terms: &[BoundTerm]| {
-        terms.iter().any(|term| path.iter().any(|&outer| bound_uses(term, facts.loops[outer].l.id)))
+        terms.iter().any(|term| path.iter().any(|&outer| term.uses(facts.loops[outer].l.id)))
     };
     features.flag(F::LowerVaries, varies(&l.lower.0));
     features.flag(F::UpperVaries, varies(&l.upper.0));
     let is_rounded = |term: &BoundTerm| matches!(term, BoundTerm::Affine { divisor, .. } if *divisor != 1);
     let is_combined = l.lower.0.len() > 1 || l.upper.0.len() > 1 || terms(l).any(is_rounded);
     features.flag(F::BoundsCombined, is_combined);
-    features.flag(F::BoundsFromData, terms(l).any(|term| matches!(term, BoundTerm::Data(_))));
-    let bound = facts.loops_below(loop_idx).filter(|inner| terms(inner.l).any(|term| bound_uses(term, l.id)));
+    features
+        .flag(F::BoundsFromData, terms(l).any(|term| matches!(term, BoundTerm::Data(_) | BoundTerm::Open)));
+    let bound = facts.loops_below(loop_idx).filter(|inner| terms(inner.l).any(|term| term.uses(l.id)));
     features.set(F::BoundsInside, bound.count() as f64);
     let mut guards = facts.stmts_below(loop_idx).flat_map(|stmt| &stmt.guards);
     features.flag(F::Guarding, guards.any(|guard| guard.uses(l.id)));

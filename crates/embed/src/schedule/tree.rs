@@ -427,6 +427,7 @@ impl<'a> Tree<'a> {
                 value.checked_neg()?.checked_div_euclid(*divisor)?.checked_neg()
             }
             BoundTerm::Data(expr) => self.evaluate(expr),
+            BoundTerm::Open => None,
         };
         bound.0.iter().map(term).reduce(|a, b| Some(choose(a?, b?)))?
     }
@@ -597,10 +598,7 @@ fn controls(node: &Node, id: LoopId) -> bool {
 }
 
 fn bounds_use(l: &Loop, id: LoopId) -> bool {
-    l.lower.0.iter().chain(&l.upper.0).any(|term| match term {
-        BoundTerm::Affine { expr, .. } => expr.uses(id),
-        BoundTerm::Data(expr) => expr.uses(id),
-    })
+    l.lower.0.iter().chain(&l.upper.0).any(|term| term.uses(id))
 }
 
 fn holds_loops(node: &Node) -> bool {

@@ -167,11 +167,11 @@ impl Lowerer<'_> {
                 }
                 Ok(())
             }
-            StmtKind::For(f) => {
+            StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => {
                 let n_loops = self.loops.len();
                 let to = result.map(|r| (r.access.clone(), r.scalar.clone()));
                 self.exits.returning.push(Some(Returning { n_loops, result: to, has_not: None }));
-                self.for_loop(returning, f, out)?;
+                self.stmt(returning, out)?;
                 let left = self.exits.returning.pop().flatten().and_then(|r| r.has_not);
                 let Some(condition) = left else {
                     let message = format!("`{name}` is called, which returns from inside loops");

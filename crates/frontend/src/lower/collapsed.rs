@@ -180,7 +180,7 @@ impl Lowerer<'_> {
                 body: Vec::new(),
             };
             self.facts.push_loop(&l);
-            self.loops.push((var, id));
+            self.loops.push((Some(var), id));
             loops.push(l);
         }
         let ids = loops.iter().rev().map(|l| l.id).collect();

@@ -46,7 +46,7 @@ impl Lowerer<'_> {
     pub(super) fn limits(&mut self, condition: &ast::Expr, limits: &mut Limits) -> Lowered<()> {
         let at = condition.range;
         let zero = ast::Expr { kind: ExprKind::Int(0, ScalarType::I32), range: at };
-        let own = self.loops.last().map(|(var, _)| *var);
+        let own = self.loops.last().and_then(|(var, _)| *var);
         let (op, l, r) = match &condition.kind {
             ExprKind::Binary(op, l, r) => (op, &**l, &**r),
             // `for (i = n; i; i--)`.

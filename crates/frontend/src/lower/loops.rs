@@ -116,7 +116,7 @@ impl Lowerer<'_> {
             )
             .help("use another variable for one of the two"));
         }
-        if self.loops.iter().any(|(v, _)| *v == var) {
+        if self.loops.iter().any(|(v, _)| *v == Some(var)) {
             return Err(Refusal::new(s.range, format!("`{name}` already counts the loop around this one")));
         }
         if is_address_taken(self.cx.function, var) {
@@ -191,7 +191,7 @@ impl Lowerer<'_> {
         self.settle_header(&mut carried, &here);
         self.set_before(f, &header, &carried.in_header, s.range, out)?;
         self.bind_carried(&carried, &here, s.range)?;
-        self.loops.push((var, id));
+        self.loops.push((Some(var), id));
         let mut l = Loop {
             id,
             name,
@@ -276,7 +276,7 @@ impl Lowerer<'_> {
         is_unguarded: bool,
     ) -> Lowered<Option<Expr>> {
         let file = self.cx.file;
-        let Some((var, _)) = self.loops.last().copied() else { return Ok(None) };
+        let Some((Some(var), _)) = self.loops.last().copied() else { return Ok(None) };
         if !self.reading.keeps_counters || !self.is_wanted_after(s, f, var) {
             return Ok(None);
         }
@@ -463,6 +463,7 @@ impl Lowerer<'_> {
                     matches!(e, Expr::Cast(ScalarType::I64, inner) if is_unsigned(self.natural(inner)));
                 least == 0 && (is_unsigned || self.is_non_negative(e))
             }
+            BoundTerm::Open => false,
         });
         if is_fine
             || l.step > 0 && matches!(l.lower.as_affine(), Some(first) if self.is_at_least(&first.clone(), 0))

@@ -191,8 +191,8 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) state: State,
     pub(super) facts: Facts,
     pub(super) scan: Scan,
-    /// Active loops, outermost first.
-    pub(super) loops: Vec<(VarId, LoopId)>,
+    /// Active loops, outermost first, and the variables that they count with, if they do.
+    pub(super) loops: Vec<(Option<VarId>, LoopId)>,
     pub(super) loop_types: HashMap<LoopId, ScalarType>,
     /// Values of iterators modulo a number: the value, and the number.
     pub(super) residues: HashMap<LoopId, (Affine, i64)>,

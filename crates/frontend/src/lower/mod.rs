@@ -33,6 +33,7 @@ mod loops;
 mod lowerer;
 mod memory;
 mod once;
+mod open_loops;
 mod pointer;
 mod reaches;
 mod row_scans;

@@ -45,7 +45,7 @@ fn leads_astray(holdings: &Holdings<'_>, u: &Use) -> bool {
     let in_bounds =
         u.loops.iter().flat_map(|l| l.lower.0.iter().chain(&l.upper.0)).filter_map(|term| match term {
             BoundTerm::Data(e) => Some(e),
-            BoundTerm::Affine { .. } => None,
+            BoundTerm::Affine { .. } | BoundTerm::Open => None,
         });
     let in_guards = u.guards.iter().map(|(guard, _)| guard);
     let within_indices = u.indices.iter().flat_map(Expr::reads).flat_map(|access| &access.indices);

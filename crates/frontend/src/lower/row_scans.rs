@@ -206,13 +206,13 @@ fn joined(steps: Vec<ScanStep>, n_deciding: &mut usize) -> Vec<ScanStep> {
     result
 }
 
-/// The iterators in a loop's bounds, and whether they read memory; `None` for a bound that is a quotient.
+/// The iterators in a loop's bounds, and whether they read memory; `None` for a bound that is a quotient or open.
 fn bounds_need(l: &Loop) -> Option<(BTreeSet<LoopId>, bool)> {
     let (mut needed, mut reads) = (BTreeSet::new(), false);
     for term in l.lower.0.iter().chain(&l.upper.0) {
         match term {
             BoundTerm::Affine { expr, divisor: 1 } => needed.extend(expr.loops()),
-            BoundTerm::Affine { .. } => return None,
+            BoundTerm::Affine { .. } | BoundTerm::Open => return None,
             BoundTerm::Data(e) => {
                 needed.extend(iterators(e));
                 reads = true;
@@ -226,7 +226,7 @@ fn bounds_need(l: &Loop) -> Option<(BTreeSet<LoopId>, bool)> {
 fn term_value(term: &BoundTerm) -> Option<Expr> {
     match term {
         BoundTerm::Affine { expr, divisor: 1 } => Some(Expr::Affine(expr.clone())),
-        BoundTerm::Affine { .. } => None,
+        BoundTerm::Affine { .. } | BoundTerm::Open => None,
         BoundTerm::Data(e) => Some(converted(ScalarType::I64, e.clone())),
     }
 }

@@ -100,6 +100,7 @@ impl Lowerer<'_> {
             StmtKind::If { condition, then, otherwise } => {
                 self.branch(condition, then, otherwise.as_deref(), out)
             }
+            _ if self.is_open(s) => self.open_loop(s, out),
             StmtKind::For(f) => self.for_loop(s, f, out),
             StmtKind::Break => Err(leaves("`break`")),
             StmtKind::Return(_) => Err(leaves("`return`")),
@@ -209,7 +210,7 @@ impl Lowerer<'_> {
     fn target(&mut self, e: &ast::Expr) -> Lowered<(Access, ast::Scalar)> {
         if let ExprKind::Var(v) = e.kind {
             let name = self.name(v);
-            if self.loops.iter().any(|(counter, _)| *counter == v) {
+            if self.loops.iter().any(|(counter, _)| *counter == Some(v)) {
                 let message = format!("`{name}` counts a loop and is also assigned inside it");
                 return Err(Refusal::new(e.range, message).help("use another variable for one of the two"));
             }

@@ -156,7 +156,7 @@ impl Lowerer<'_> {
         let is_narrow = ty == ScalarType::I32 && stride.ty.bytes() <= 4 && !is_unsigned(stride.ty);
         let counted = if is_narrow { ScalarType::I32 } else { ScalarType::I64 };
         self.loop_types.insert(id, counted);
-        self.loops.push((var, id));
+        self.loops.push((Some(var), id));
         let l = Loop {
             id,
             name,
@@ -201,7 +201,7 @@ impl Lowerer<'_> {
         let id = self.fresh_loop();
         self.loop_types.insert(id, ty);
         let mut limits = Limits { is_increasing: !stride.is_down, ..Limits::new(id, ty, inside) };
-        self.loops.push((header.var, id));
+        self.loops.push((Some(header.var), id));
         if let Expr::Affine(first) = first {
             let (great, small) = if stride.is_down {
                 (first.clone(), Affine::var(id))
@@ -223,7 +223,7 @@ impl Lowerer<'_> {
             let end = match term {
                 BoundTerm::Affine { expr, divisor: 1 } => Expr::from(expr),
                 BoundTerm::Data(end) => end,
-                BoundTerm::Affine { .. } => {
+                BoundTerm::Affine { .. } | BoundTerm::Open => {
                     let message = "the end of a loop that does not step by a constant is a quotient";
                     return Err(Refusal::new(at, message).help("copy it into a variable before the nest"));
                 }

@@ -315,7 +315,7 @@ impl Lowerer<'_> {
                 format!("`{name}` is volatile or atomic: every access must stay as it is"),
             ));
         }
-        if let Some((_, id)) = self.loops.iter().rev().find(|(v, _)| *v == var) {
+        if let Some((_, id)) = self.loops.iter().rev().find(|(v, _)| *v == Some(var)) {
             return Ok(self.typed(Expr::from(*id), promoted(scalar.ty)));
         }
         if let (Some(value), false) = (self.cx.file.constants.get(&var), scalar.ty.is_float()) {

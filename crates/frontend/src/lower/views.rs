@@ -250,6 +250,7 @@ impl<'a> Search<'a> {
                             }
                             // A second term may follow `&&`.
                             BoundTerm::Data(e) => self.expr(e, path, is_sure && is_plain),
+                            BoundTerm::Open => {}
                         }
                     }
                     path.push(l);

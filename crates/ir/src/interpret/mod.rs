@@ -219,6 +219,9 @@ impl<'a> Machine<'a> {
             return Err(InterpretError::BadLoop(l.id));
         }
         let lower = self.bound(&l.lower)?.into_iter().max().ok_or(InterpretError::BadLoop(l.id))?;
+        if l.upper.is_open() {
+            return self.open_loop(l, lower);
+        }
         let upper = self.bound(&l.upper)?.into_iter().min().ok_or(InterpretError::BadLoop(l.id))?;
         if lower >= upper {
             return Ok(());
@@ -249,6 +252,17 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Iterations until the loop is left.
+    fn open_loop(&mut self, l: &Loop, lower: i64) -> Result<()> {
+        let flag = Expr::Read(l.left_by().ok_or(InterpretError::BadLoop(l.id))?.clone());
+        let mut value = lower;
+        while !self.eval(&flag)?.is_true() {
+            self.iteration(l, value)?;
+            value = value.checked_add(l.step).ok_or(InterpretError::BadLoop(l.id))?;
+        }
+        Ok(())
+    }
+
     fn iteration(&mut self, l: &Loop, value: i64) -> Result<()> {
         self.step()?;
         self.iterators.push((l.id, l.ty, value));
@@ -265,6 +279,7 @@ impl<'a> Machine<'a> {
         for term in &bound.0 {
             values.push(match term {
                 BoundTerm::Data(e) => self.integer(e)?,
+                BoundTerm::Open => i64::MAX,
                 BoundTerm::Affine { expr, divisor } => {
                     let numerator = self.affine(expr)?;
                     let divisor = i128::from((*divisor).max(1));

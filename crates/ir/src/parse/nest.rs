@@ -114,6 +114,11 @@ impl Parser {
 
     fn bound_term(&mut self) -> Parsed<BoundTerm> {
         let is_call = *self.peek_at(1) == Token::Symbol("(");
+        if is_call && self.take_word("open") {
+            self.symbol("(")?;
+            self.symbol(")")?;
+            return Ok(BoundTerm::Open);
+        }
         if is_call && self.take_word("data") {
             self.symbol("(")?;
             let value = self.expr()?;

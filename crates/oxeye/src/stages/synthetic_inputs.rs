@@ -352,11 +352,8 @@ fn in_bounds(nest: &Nest) -> Vec<ArrayId> {
     let mut found = Vec::new();
     nest.visit(&mut |_, node| {
         if let Node::Loop(l) = node {
-            for term in l.lower.0.iter().chain(&l.upper.0) {
-                if let BoundTerm::Data(e) = term {
-                    found.extend(e.reads().into_iter().map(|a| a.array));
-                }
-            }
+            let reads = l.lower.0.iter().chain(&l.upper.0).flat_map(BoundTerm::reads);
+            found.extend(reads.map(|a| a.array));
         }
     });
     found

@@ -119,6 +119,7 @@ impl Writer<'_> {
                     match term {
                         BoundTerm::Affine { expr, .. } => *expr = self.affine(expr),
                         BoundTerm::Data(e) => *e = self.renamed(e, renamed),
+                        BoundTerm::Open => {}
                     }
                 }
                 l.lower.0.sort_by_cached_key(|t| format!("{t:?}"));

@@ -4,7 +4,6 @@
 //! nest, including pointer swaps at its end if the number of iterations is known and even.
 
 use super::rotate::{Fresh, swapped_twice};
-use crate::scan::substitute;
 use oxeye_ir::{
     Affine, ArrayId, Bound, ControlLoop, DataflowGraph, Execution, Expr, Loop, LoopId, Nest, NestId, Node,
     Program, Region, Rotation, Storage, SymId, Var,
@@ -184,7 +183,7 @@ impl Gatherer {
                 .push(format!("loop {name}: unrolled by 2, so that swapped pointers return to their places"));
             (0.into(), (trips / 2).into())
         };
-        roots.iter_mut().for_each(|n| substitute(n, &|v| (v == Var::Sym(symbol)).then(|| Affine::var(id))));
+        roots.iter_mut().for_each(|n| n.substitute(&|v| (v == Var::Sym(symbol)).then(|| Affine::var(id))));
         Some((id, bounds.0, bounds.1, roots))
     }
 

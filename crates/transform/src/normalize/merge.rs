@@ -13,7 +13,6 @@ use crate::instances::{Instances, loops_under, stmts_under};
 use crate::legality;
 use crate::policy::Policy;
 use crate::rewrite::Rewrite;
-use crate::scan::substitute;
 use crate::schedule::Schedule;
 use crate::schedule::space::implies;
 use crate::schedule::statement_schedule::{Dimension, StatementSchedule};
@@ -323,7 +322,7 @@ fn reattach(program: &Program, nest: &mut Nest, policy: Policy, instances: &mut 
         for other in (0..n).filter(|o| *o != k) {
             let at = if other > k { upper.clone() } else { lower.clone().offset(-1) };
             let mut iteration = l.body.clone();
-            iteration.iter_mut().for_each(|b| substitute(b, &|v| (v == Var::Loop(l.id)).then(|| at.clone())));
+            iteration.iter_mut().for_each(|b| b.substitute(&|v| (v == Var::Loop(l.id)).then(|| at.clone())));
             let [iteration] = iteration.as_slice() else { continue };
             if anonymous(iteration) != anonymous(&nest.roots[other]) {
                 continue;

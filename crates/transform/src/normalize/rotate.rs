@@ -6,7 +6,7 @@
 use super::rewrites::Done;
 use crate::instances::{Instances, stmts_under};
 use crate::rewrite::Rewrite;
-use crate::scan::{for_each_access, substitute};
+use crate::scan::for_each_access;
 use oxeye_ir::{Affine, ArrayId, BinaryOp, Bound, Expr, Loop, LoopId, Node, Program, StmtId, Storage, Var};
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ impl Fresh {
             Var::Loop(l) => renamed.get(&l).map(|new| Affine::var(*new)),
             Var::Sym(_) => None,
         };
-        nodes.iter_mut().for_each(|n| substitute(n, &with));
+        nodes.iter_mut().for_each(|n| n.substitute(&with));
         renamed
     }
 

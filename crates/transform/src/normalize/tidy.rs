@@ -9,7 +9,6 @@ use super::shapes::Shapes;
 use crate::instances::{Instances, stmts_under};
 use crate::policy::Policy;
 use crate::rewrite::Rewrite;
-use crate::scan::substitute;
 use oxeye_ir::{
     Affine, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Stmt, StmtId, Storage, Update, Var,
 };
@@ -68,7 +67,7 @@ fn owns_array(program: &Program, id: LoopId) -> bool {
 
 fn replace(nodes: &mut [Node], id: LoopId, with: &Affine, instances: &mut Instances) {
     let with = |v: Var| (v == Var::Loop(id)).then(|| with.clone());
-    nodes.iter_mut().for_each(|node| substitute(node, &with));
+    nodes.iter_mut().for_each(|node| node.substitute(&with));
     instances.substitute(&stmts_under(&*nodes), &with);
 }
 

@@ -13,7 +13,7 @@ mod storage;
 
 pub(crate) use conditions::{bounds_from, condition, guarded};
 pub(crate) use regions::conditions_on;
-pub(crate) use rewrite::{for_each_access, make_unique, placed, rename_array, substitute};
+pub(crate) use rewrite::{for_each_access, make_unique, placed, rename_array};
 
 use conditions::complementary;
 use regions::{Known, MOST_UNSWITCHED, if_false, if_true, invariant_condition, negation};

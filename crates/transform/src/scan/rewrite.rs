@@ -8,32 +8,10 @@ use oxeye_ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Replaces variables everywhere under a node.
-pub(crate) fn substitute(node: &mut Node, with: &dyn Fn(Var) -> Option<Affine>) {
-    match node {
-        Node::Stmt(s) => {
-            s.target.indices.iter_mut().for_each(|e| e.substitute(with));
-            s.value.substitute(with);
-        }
-        Node::If { condition, .. } => condition.substitute(with),
-        Node::Loop(l) => {
-            for term in l.lower.0.iter_mut().chain(&mut l.upper.0) {
-                match term {
-                    BoundTerm::Affine { expr, .. } => *expr = expr.substitute(with),
-                    BoundTerm::Data(e) => e.substitute(with),
-                }
-            }
-        }
-    }
-    for body in node.bodies_mut() {
-        body.iter_mut().for_each(|n| substitute(n, with));
-    }
-}
-
 /// What a statement of a schedule runs, in terms of the loops that it has now.
 pub(crate) fn placed(statement: &Statement) -> Node {
     let mut node = Node::clone(&statement.node);
-    substitute(&mut node, &|v| match v {
+    node.substitute(&|v| match v {
         Var::Loop(l) => statement.map.get(&l).cloned(),
         Var::Sym(_) => None,
     });
@@ -147,7 +125,7 @@ pub(crate) fn make_unique(program: &mut Program, nest: &mut Nest, next_loop: u32
                             l.body.iter_mut().for_each(|n| rename_array(n, array, copy));
                         }
                         l.body.iter_mut().for_each(|n| {
-                            substitute(n, &|v| (v == Var::Loop(old)).then(|| Affine::var(new)));
+                            n.substitute(&|v| (v == Var::Loop(old)).then(|| Affine::var(new)));
                         });
                     }
                 }

@@ -109,10 +109,7 @@ fn bounds(l: &Loop) -> impl Iterator<Item = &BoundTerm> {
 }
 
 fn bounds_use(l: &Loop, id: LoopId) -> bool {
-    bounds(l).any(|term| match term {
-        BoundTerm::Affine { expr, .. } => expr.uses(id),
-        BoundTerm::Data(e) => e.uses(id),
-    })
+    bounds(l).any(|term| term.uses(id))
 }
 
 /// Whether a factor has elements of another type in it, indices apart.
@@ -145,10 +142,7 @@ impl Sum {
         if statement.value.factors().into_iter().any(|factor| has_other_type(program, factor, element)) {
             return Err(unsupported("the numbers that are multiplied are of several types"));
         }
-        let in_bounds = chain.iter().flat_map(bounds).flat_map(|term| match term {
-            BoundTerm::Data(e) => e.reads(),
-            BoundTerm::Affine { .. } => Vec::new(),
-        });
+        let in_bounds = chain.iter().flat_map(bounds).flat_map(BoundTerm::reads);
         let in_target = target.indices.iter().flat_map(Expr::reads);
         let mut read = statement.value.reads().into_iter().chain(in_bounds).chain(in_target);
         let is_changing = read.any(|a| a.array == target.array);

@@ -28,6 +28,7 @@ pub(crate) fn read_in(node: &mut Node, found: &[(SymId, ArrayId)]) {
                             *term = BoundTerm::Data(quotient(sum, *divisor));
                         }
                     }
+                    BoundTerm::Open => {}
                 }
             }
         }

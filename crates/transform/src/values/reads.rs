@@ -140,6 +140,7 @@ fn needed(read: &Read) -> Vec<Step> {
                     match term {
                         BoundTerm::Affine { expr, .. } => needed.extend(expr.loops()),
                         BoundTerm::Data(e) => loops_in(e, &mut needed),
+                        BoundTerm::Open => {}
                     }
                 }
                 match entered(l).filter(|_| !needed.contains(&l.id)) {
@@ -171,7 +172,7 @@ fn loops_in(e: &Expr, found: &mut BTreeSet<LoopId>) {
 pub(crate) fn entered(l: &Loop) -> Option<Option<Expr>> {
     let value = |term: &BoundTerm| match term {
         BoundTerm::Affine { expr, divisor: 1 } => Some(Expr::Affine(expr.clone())),
-        BoundTerm::Affine { .. } => None,
+        BoundTerm::Affine { .. } | BoundTerm::Open => None,
         BoundTerm::Data(e) => Some(e.clone()),
     };
     let values = |bound: &Bound| bound.0.iter().map(value).collect::<Option<Vec<_>>>();
@@ -200,10 +201,7 @@ fn fixed(program: &Program, nest: &Nest, steps: &[Step], access: &Access) -> Res
     for step in steps {
         match step {
             Step::If(condition) => read.extend(condition.reads()),
-            Step::Loop(l) => read.extend(l.lower.0.iter().chain(&l.upper.0).flat_map(|term| match term {
-                BoundTerm::Data(e) => e.reads(),
-                BoundTerm::Affine { .. } => Vec::new(),
-            })),
+            Step::Loop(l) => read.extend(l.lower.0.iter().chain(&l.upper.0).flat_map(BoundTerm::reads)),
         }
     }
     let written: BTreeSet<ArrayId> =

@@ -56,6 +56,7 @@ constructs! {
     Complex "complex numbers"
     SeveralCounters "several variables in a for"
     Companions "companion counters"
+    UntilDone "inner loops until something is reached"
     PointerSteps "pointers that step"
     Rotating "buffers by modulus"
     ConditionalPointers "conditional pointers"

@@ -161,6 +161,57 @@ pub(super) fn converging(m: &mut Maker) -> String {
     text + "return rounds;\n"
 }
 
+/// Loops in every iteration that go on until something is reached: bisection, halving, wrapping around, walks with jumps out.
+pub(super) fn until_done(m: &mut Maker) -> String {
+    m.has(Construct::WhileLoops);
+    m.has(Construct::UntilDone);
+    let (n, o) = (m.size(), m.size());
+    let element = m.float();
+    let x = m.array(&[n], element, WRITTEN);
+    let y = m.array(&[n], element, WRITTEN);
+    let table = m.array(&[o], element, READ);
+    let o_text = m.sizes[o].text.clone();
+    let form = m.between(0, 5);
+    if form == 4 {
+        m.has(Construct::Jumps);
+    }
+    let ty = element.c();
+    m.over(0, n, 0, Manner::ANY, |m, i| {
+        let own = [i.to_owned()];
+        let (a, b) = (x.at(&own), y.at(&own));
+        let value = m.value(element, &[read(&x, &own), read(&table, &["0".into()])], &own);
+        let store = m.assignment(&b, element, &value);
+        match form {
+            0 => format!(
+                "int lo = 0, hi = (int)({o_text});\nwhile (hi - lo > 1) {{\n    int mid = (lo + hi) / 2;\n    \
+                 if ({} > {a})\n        hi = mid;\n    else\n        lo = mid;\n}}\n{store}{b} += lo;\n",
+                table.at(&["mid"])
+            ),
+            1 => format!(
+                "{ty} rest = {a};\nint times = 0;\nwhile ((rest > 1 || rest < -1) && times < 40) {{\n    rest *= 0.5f;\n    \
+                 times++;\n}}\n{store}{b} += rest + times;\n"
+            ),
+            2 => format!(
+                "int turns = 0;\nwhile ({a} > 2 && turns < 9) {{\n    {a} -= 2;\n    turns++;\n}}\nfor (; {a} < -2; {a} += 2) {{\n    \
+                 if (turns > 15)\n        break;\n    turns++;\n}}\n{store}"
+            ),
+            3 => format!(
+                "{ty} old, at = {a};\nint left = 12;\ndo {{\n    old = at;\n    at = 0.25f * (at + 1);\n    left--;\n}} \
+                 while (left > 0 && (at - old > 0.125f || old - at > 0.125f));\n{store}{b} += at;\n"
+            ),
+            4 => format!(
+                "int k = 0;\nfor (;;) {{\n    if (k >= (int)({o_text}))\n        break;\n    if ({} > {a}) {{\n        k += 2;\n        \
+                 continue;\n    }}\n    {b} += 1;\n    if ({b} > 3)\n        break;\n    k++;\n}}\n{store}",
+                table.at(&["k"])
+            ),
+            _ => format!(
+                "int at = {i} % 7, steps = 0;\nwhile (at != 1 && steps < 20) {{\n    at = at % 2 ? 3 * at + 1 : at / 2;\n    \
+                 steps++;\n}}\n{store}{b} += steps;\n"
+            ),
+        }
+    })
+}
+
 /// Bounds that a condition selects, and regions of a domain.
 pub(super) fn selected(m: &mut Maker) -> String {
     m.has(Construct::Selected);

@@ -63,6 +63,7 @@ const MOTIFS: &[Motif] = &[
     control::cases,
     control::remainders,
     control::converging,
+    control::until_done,
     control::selected,
     control::pointers,
     control::private_scratch,

@@ -87,11 +87,16 @@ impl<'a> Shrinker<'a> {
         };
         let is_buffer = |at: &usize| arguments.get(*at).is_some_and(|argument| argument.is_buffer);
         let is_shared = sample.overlaps.iter().any(|(a, b)| is_buffer(a) && is_buffer(b));
-        let by_data = nest
-            .loops()
+        let by_data = nest.loops().iter().any(|l| {
+            l.lower
+                .0
+                .iter()
+                .chain(&l.upper.0)
+                .any(|term| matches!(term, BoundTerm::Data(_) | BoundTerm::Open))
+        }) || nest
+            .accesses()
             .iter()
-            .any(|l| l.lower.0.iter().chain(&l.upper.0).any(|term| matches!(term, BoundTerm::Data(_))))
-            || nest.accesses().iter().any(|(access, _)| access.indices.iter().any(|e| !e.reads().is_empty()));
+            .any(|(access, _)| access.indices.iter().any(|e| !e.reads().is_empty()));
         let is_known = arguments.len() == sample.args.len() && arguments.iter().all(is_plain);
         if scaled.is_empty()
             || !is_known
@@ -327,6 +332,7 @@ fn is_used_inside(nest: &Nest, symbol: SymId) -> bool {
     let in_term = |term: &BoundTerm| match term {
         BoundTerm::Affine { expr, .. } => expr.uses(symbol),
         BoundTerm::Data(e) => e.uses(symbol),
+        BoundTerm::Open => false,
     };
     let mut is_used = false;
     nest.visit(&mut |around, node| {

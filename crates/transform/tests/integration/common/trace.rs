@@ -78,7 +78,7 @@ impl Tracer {
                     let v = self.value(expr)?;
                     Some(v.div_euclid(*divisor) + i64::from(v.rem_euclid(*divisor) != 0))
                 }
-                BoundTerm::Data(_) => None,
+                BoundTerm::Data(_) | BoundTerm::Open => None,
             })
             .collect()
     }
