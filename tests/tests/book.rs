@@ -172,6 +172,24 @@ fn the_keys_of_the_configuration_are_explained() {
     assert!(keys.len() > 10 && missing.is_empty(), "config.md does not explain {missing:?}");
 }
 
+/// Names of forms that only Oxeye itself writes and reads.
+const INNER_FORMS: [&str; 1] = ["oxeye.features/"];
+
+#[test]
+fn every_form_of_json_is_explained() {
+    let sources = book::sources(&repository().join("crates")).unwrap_or_else(|e| panic!("{e}"));
+    let mut forms = BTreeSet::new();
+    for line in sources.iter().flat_map(|path| read(path).lines().map(str::to_owned).collect::<Vec<_>>()) {
+        let form = line.split_once("SCHEMA: &str = \"").or_else(|| line.split_once("FORMAT: &str = \""));
+        forms.extend(form.and_then(|(_, rest)| rest.split('"').next()).map(str::to_owned));
+    }
+    let text = chapter("json.md");
+    let is_inner = |form: &&String| INNER_FORMS.iter().any(|inner| form.starts_with(inner));
+    let missing: Vec<_> =
+        forms.iter().filter(|form| !is_inner(form) && !text.contains(&format!("`{form}`"))).collect();
+    assert!(forms.len() > 12 && missing.is_empty(), "json.md does not explain {missing:?} of {forms:?}");
+}
+
 #[test]
 fn every_chapter_is_in_the_summary() {
     let summary = chapter("SUMMARY.md");
@@ -195,6 +213,28 @@ fn links_lead_somewhere() {
     };
     let broken: Vec<String> = documents.iter().flat_map(broken).collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn notebooks_are_kept_with_their_outputs() {
+    for name in ["walkthrough", "dace"] {
+        let path = repository().join(format!("notebooks/{name}.ipynb"));
+        let notebook: serde_json::Value = serde_json::from_str(&read(&path)).expect("JSON");
+        let cells = notebook["cells"].as_array().expect("cells");
+        let code: Vec<_> = cells.iter().filter(|cell| cell["cell_type"] == "code").collect();
+        assert!(code.len() > 5, "{name}");
+        for (k, cell) in code.iter().enumerate() {
+            let outputs = cell["outputs"].as_array().expect("outputs");
+            let source: String =
+                cell["source"].as_array().expect("lines").iter().filter_map(|l| l.as_str()).collect();
+            let shows = source.contains("print(") || source.contains("plt.show()");
+            let is_failure = outputs.iter().any(|output| output["output_type"] == "error");
+            assert!(
+                cell["execution_count"].is_number() && !is_failure && (!outputs.is_empty() || !shows),
+                "cell {k} of {name} was not run: jupyter execute --inplace notebooks/{name}.ipynb"
+            );
+        }
+    }
 }
 
 /// Documents that are to be read at one go stay short.

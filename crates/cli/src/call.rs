@@ -15,8 +15,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 pub struct Answer {
     /// The report as JSON text: what `--json` writes.
     pub json: String,
-    /// The report as a page: what `--html` writes. `None` where there is none.
-    pub html: Option<String>,
+    /// The report as pages: what `--html` writes, and of `inspect` what `--values-html` and `--flow-html` do. None where there
+    /// is none.
+    pub pages: Vec<String>,
     /// What else there is to say.
     pub note: Option<String>,
 }
@@ -67,23 +68,29 @@ pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failu
         Command::Search(args) => tuned(args.answer(progress)?),
         Command::Tune(args) => match args.answer(progress)? {
             Tuned::File(report, learnt) => tuned((*report, learnt)),
-            Tuned::Project { report, .. } => Answer { html: report.to_html(), ..answer(report.to_json()) },
+            Tuned::Project { report, .. } => {
+                Answer { pages: report.to_html().into_iter().collect(), ..answer(report.to_json()) }
+            }
         },
-        Command::Inspect(args) => answer(args.answer(progress)?.to_json()),
+        Command::Inspect(args) => {
+            let report = args.answer(progress)?;
+            let pages = vec![report.values.to_html(), report.flow.to_html()];
+            Answer { pages, ..answer(report.to_json()) }
+        }
         Command::Verify(args) => answer(args.answer(progress)?.to_json()),
         Command::Check(args) => answer(args.answer(progress)?.0.to_json()),
         Command::Explain(args) => answer(args.answer(progress)?.to_json()),
         Command::Profile(args) => {
             let (report, host) = args.answer(progress)?;
-            Answer { html: Some(report.to_html(&host)), ..answer(report.to_json()) }
+            Answer { pages: vec![report.to_html(&host)], ..answer(report.to_json()) }
         }
         Command::Values(args) => {
             let report = args.answer(progress)?;
-            Answer { html: Some(report.to_html()), ..answer(report.to_json()) }
+            Answer { pages: vec![report.to_html()], ..answer(report.to_json()) }
         }
         Command::Flow(args) => {
             let report = args.answer(progress)?;
-            Answer { html: Some(report.to_html()), ..answer(report.to_json()) }
+            Answer { pages: vec![report.to_html()], ..answer(report.to_json()) }
         }
         Command::Apply(args) => answer(match args.answer()? {
             apply::Replayed::File(done) => serde_json::to_string(&done).map_err(anyhow::Error::from)?,
@@ -118,7 +125,7 @@ fn parsed(words: &[OsString]) -> Result<Command, Failure> {
 
 fn tuned((report, learnt): (oxeye::Report, String)) -> Answer {
     let note = Some(learnt.trim_end().to_owned()).filter(|note| !note.is_empty());
-    Answer { json: report.to_json(), html: report.to_html(), note }
+    Answer { json: report.to_json(), pages: report.to_html().into_iter().collect(), note }
 }
 
 /// The machine as `oxeye doctor --measure --json` has it.

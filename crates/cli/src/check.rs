@@ -6,7 +6,7 @@ use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
 use crate::program::RunArgs;
-use crate::project::{BuildArgs, Told};
+use crate::project::{BuildArgs, Told, given};
 use crate::table::time;
 use crate::terminal::{View, print_or_quit};
 use crate::tune::percent;
@@ -95,7 +95,7 @@ impl Args {
                 self.lock.display()
             );
         }
-        let told = Told::by(&self.build, &self.run, &self.judging, None)?;
+        let told = Told::by(given(&self.build, &self.run, &self.judging))?;
         let mut project = told.options()?;
         project.quick = true;
         let options = CheckOptions {

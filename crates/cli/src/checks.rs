@@ -5,16 +5,16 @@ use oxeye::{Checks, ComparedFile, Pattern};
 /// Arguments of the subcommands that run programs before and after.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// How far printed numbers may be apart, relative to the larger one, such as 1e-4
+    /// How far printed numbers may be apart, such as 1e-4
     ///
-    /// The same goes for files that are compared. [default: 1e-10, or 1e-6 where sums may be reordered; equal bytes with --fp
+    /// Relative to the larger one. The same goes for files that are compared. [default: 1e-10, or 1e-6 where sums may be reordered; equal bytes with --fp
     /// strict]
     #[arg(long, value_name = "REL", value_parser = tolerance, hide_short_help = true)]
     tolerance: Option<f64>,
-    /// Do not compare what matches in printed lines: 'took [0-9.]+ s'
+    /// Do not compare what matches: 'took [0-9.]+ s'
     ///
-    /// May be repeated.
-    #[arg(long, value_name = "REGEX")]
+    /// It is a regular expression for a part of a line. May be repeated.
+    #[arg(long, value_name = "REGEX", hide_short_help = true)]
     ignore: Vec<Pattern>,
     /// Compare a file that the program writes as well
     ///

@@ -60,12 +60,13 @@ Examples:
   oxeye tune --build 'make clean && make' --run './solver -n 200'
   oxeye profile gemm.c -- gcc -O3 -march=native -lm
 
-More: apply, rerun, db, cache, completions, man; `oxeye COMMAND --help` says more.
+More: apply, rerun, db, cache, completions, man (oxeye COMMAND --help)
 Exit codes: 0 done, 1 negative answer, 2 could not run, 130 interrupted.";
 
 /// Make the loop nests of C programs fast, and check that they still compute the same
 #[derive(Parser)]
-#[command(name = "oxeye", version = version(), arg_required_else_help = true, after_help = MORE)]
+#[command(name = "oxeye", version = version(), arg_required_else_help = true, after_help = MORE, max_term_width = 80,
+    disable_help_flag = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -105,6 +106,9 @@ enum Command {
     #[command(hide = true)]
     Flow(flow::Args),
 }
+
+/// Subcommands that help does not list, as most do without them, and that have manual pages all the same.
+const MORE_COMMANDS: [&str; 6] = ["apply", "rerun", "db", "cache", "completions", "man"];
 
 /// Subcommands that go by another name now, and that name.
 const OLD_NAMES: [(&str, &str); 6] = [

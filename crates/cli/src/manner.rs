@@ -1,13 +1,17 @@
 //! How much a command says, and how.
 
 use crate::terminal::{View, print_or_quit};
-use clap::{Args, ColorChoice};
+use clap::{ArgAction, Args, ColorChoice};
 use std::io::IsTerminal;
 
 /// The options that every command has.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Manner {
+    /// Print help: -h in brief, --help in full
+    #[arg(short, long, global = true, action = ArgAction::Help)]
+    #[allow(dead_code, reason = "the parser prints it and ends")]
+    help: Option<bool>,
     /// Say nothing but errors
     ///
     /// What is written to files, or to standard output by `-`, is written.

@@ -1,6 +1,6 @@
 //! Wrong invocations, each with what to do instead.
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
@@ -166,32 +166,91 @@ pub(crate) fn instead(error: &clap::Error, words: &[OsString]) -> Option<String>
     let words: Vec<&str> = words.iter().skip(1).map(|word| word.to_str()).collect::<Option<_>>()?;
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            let end = words.iter().position(|word| *word == "--").unwrap_or(words.len());
-            let at = words[..end].iter().position(|word| is_of_compiler(word)).filter(|at| *at > 0)?;
-            let (mut own, mut flags) = (words[..at].to_vec(), words[at..end].to_vec());
-            if !own.iter().any(|word| word.ends_with(".c")) {
-                own.extend(only_source(&mut flags));
-            }
-            let (own, flags) = (own.join(" "), flags.join(" "));
-            let command = match words.get(end + 1..) {
-                Some(behind) if !behind.is_empty() => format!("{} {flags}", behind.join(" ")),
-                _ if flags.starts_with('-') => format!("cc {flags}"),
-                _ => flags,
-            };
-            Some(format!("the compile command stands behind `--`:\n  oxeye {own} -- {command}"))
+            let unknown = context(error, ContextKind::InvalidArg)?;
+            Some(compile_command(&words).unwrap_or_else(|| no_argument(error, unknown, &words)))
         }
         ErrorKind::MissingRequiredArgument => {
             let end = words.iter().position(|word| *word == "--")?;
-            let (own, mut behind) = (words[..end].join(" "), words[end + 1..].to_vec());
-            let file = only_source(&mut behind)?;
-            Some(format!("the file stands before `--`:\n  oxeye {own} {file} -- {}", behind.join(" ")))
+            let (mut own, mut behind) = (words[..end].to_vec(), words[end..].to_vec());
+            match only_source(&mut behind) {
+                Some(file) => own.push(file),
+                None => {
+                    return Some(format!(
+                        "name the FILE before `--`:\n  oxeye {} FILE {}",
+                        line(&own),
+                        line(&behind)
+                    ));
+                }
+            }
+            Some(format!("the file stands before `--`:\n  oxeye {} {}", line(&own), line(&behind)))
         }
         ErrorKind::InvalidSubcommand => {
-            let file = words.first().filter(|word| word.ends_with(".c") || word.ends_with(".sdfg"))?;
-            Some(format!("`{file}` is no command; to make it fast:\n  oxeye tune {}", words.join(" ")))
+            let word = *words.first()?;
+            if word == "version" {
+                return Some("`version` is no command; for the version:\n  oxeye -V".to_owned());
+            }
+            let is_file = word.ends_with(".c") || word.ends_with(".sdfg") || Path::new(word).is_file();
+            let tune = || format!("`{word}` is no command; to make it fast:\n  oxeye tune {}", line(&words));
+            is_file.then(tune)
         }
         _ => None,
     }
+}
+
+/// The command line with the words of a compile command, if there are some, behind `--`.
+fn compile_command(words: &[&str]) -> Option<String> {
+    let end = words.iter().position(|word| *word == "--").unwrap_or(words.len());
+    let at = words[..end].iter().position(|word| is_of_compiler(word)).filter(|at| *at > 0)?;
+    let (mut own, mut flags) = (words[..at].to_vec(), words[at..end].to_vec());
+    if !own.iter().any(|word| word.ends_with(".c")) {
+        own.extend(only_source(&mut flags));
+    }
+    let command = match words.get(end + 1..) {
+        Some(behind) if !behind.is_empty() => [behind, &flags[..]].concat(),
+        _ if flags.first().is_some_and(|flag| flag.starts_with('-')) => [&["cc"][..], &flags[..]].concat(),
+        _ => flags,
+    };
+    Some(format!("the compile command stands behind `--`:\n  oxeye {} -- {}", line(&own), line(&command)))
+}
+
+/// What is wrong with a word that a command does not know, and what was probably meant.
+fn no_argument(error: &clap::Error, unknown: &str, words: &[&str]) -> String {
+    let n_names = if matches!(words.first(), Some(&("db" | "cache"))) { 2 } else { 1 };
+    let names = words.iter().take(n_names).take_while(|word| !word.starts_with('-'));
+    let command = ["oxeye"].iter().chain(names).copied().collect::<Vec<_>>().join(" ");
+    if !unknown.starts_with('-') {
+        let more = if unknown.ends_with(".c") { ", further sources too" } else { "" };
+        return format!(
+            "`{unknown}` is one word too many; the command that compiles FILE stands behind `--`{more}, and \
+             `{command} -h` lists options"
+        );
+    }
+    let Some(known) = context(error, ContextKind::SuggestedArg) else {
+        return format!(
+            "`{command}` has no option `{unknown}`; `{command} --help` lists them, and flags of the compiler stand behind `--`"
+        );
+    };
+    let is_it =
+        |word: &str| word.strip_prefix(unknown).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
+    let meant = words
+        .iter()
+        .map(|word| if is_it(word) { word.replacen(unknown, known, 1) } else { (*word).to_owned() });
+    let meant: Vec<String> = meant.collect();
+    let meant: Vec<&str> = meant.iter().map(String::as_str).collect();
+    format!("`{command}` has no option `{unknown}`; perhaps `{known}` is meant:\n  oxeye {}", line(&meant))
+}
+
+/// A text that the parser gives with an error.
+fn context(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Words as they are typed.
+fn line(words: &[&str]) -> String {
+    shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))
 }
 
 /// Takes the C file out of a compile command that has one.
@@ -204,7 +263,10 @@ fn only_source<'w>(command: &mut Vec<&'w str>) -> Option<&'w str> {
 /// Whether a word is of a compile command rather than one of ours.
 fn is_of_compiler(word: &str) -> bool {
     const COMPILERS: [&str; 9] = ["cc", "gcc", "clang", "icx", "icc", "tcc", "mpicc", "nvc", "c99"];
-    const FLAGS: [&str; 12] = ["-O", "-m", "-l", "-L", "-I", "-D", "-W", "-g", "-std", "-ff", "-fo", "-fno"];
+    const FLAGS: [&str; 16] = [
+        "-O", "-m", "-l", "-L", "-I", "-D", "-U", "-W", "-g", "-x", "-std", "-ff", "-fo", "-fno", "-pthread",
+        "-static",
+    ];
     let program = program(word);
     let is_compiler = COMPILERS.iter().any(|name| program == *name || program.ends_with(&format!("-{name}")));
     is_compiler || FLAGS.iter().any(|flag| word.starts_with(flag))
@@ -269,8 +331,47 @@ mod tests {
         assert_eq!(instead("oxeye tune gcc -O3 x.c"), Some(behind("oxeye tune x.c -- gcc -O3")));
         let before = instead("oxeye tune -- gcc -O3 x.c -lm").expect("a hint");
         assert_eq!(before, "the file stands before `--`:\n  oxeye tune x.c -- gcc -O3 -lm");
-        assert_eq!(instead("oxeye tune --no-such-option"), None);
+        let quoted: Vec<OsString> =
+            ["oxeye", "tune", "x.c", "--run", "./x 3", "-O2"].map(Into::into).to_vec();
+        let error = Cli::try_parse_from(&quoted).err().expect("it is no command line");
+        assert_eq!(super::instead(&error, &quoted), Some(behind("oxeye tune x.c --run './x 3' -- cc -O2")));
+        assert_eq!(
+            instead("oxeye tune -- gcc -O3").as_deref(),
+            Some("name the FILE before `--`:\n  oxeye tune FILE -- gcc -O3")
+        );
         let file = instead("oxeye x.c -- gcc").expect("a hint");
         assert!(file.ends_with("oxeye tune x.c -- gcc"), "{file}");
+        let version = instead("oxeye version").expect("a hint");
+        assert!(version.ends_with("oxeye -V"), "{version}");
+    }
+
+    #[test]
+    fn words_that_no_command_knows() {
+        let instead = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            let error = Cli::try_parse_from(&words).err().expect("it is no command line");
+            super::instead(&error, &words).expect("a hint")
+        };
+        for (line, meant) in [
+            (
+                "oxeye tune x.c --bugdet 3s",
+                "`oxeye tune` has no option `--bugdet`; perhaps `--budget` is meant:\n  oxeye tune x.c --budget 3s",
+            ),
+            ("oxeye tune x.c --bugdet=3s -- gcc -O2", "oxeye tune x.c --budget=3s -- gcc -O2"),
+            ("oxeye profile x.c --thread 2", "oxeye profile x.c --threads 2"),
+            ("oxeye db list --limt 3", "`oxeye db list` has no option `--limt`; perhaps `--limit` is meant"),
+        ] {
+            assert!(instead(line).contains(meant), "{line}: {}", instead(line));
+        }
+        let none = instead("oxeye tune x.c --zzz");
+        assert!(
+            none.starts_with("`oxeye tune` has no option `--zzz`; `oxeye tune --help` lists them"),
+            "{none}"
+        );
+        let second = instead("oxeye tune x.c y.c");
+        assert!(
+            second.contains("`y.c` is one word too many") && second.contains("further sources too"),
+            "{second}"
+        );
     }
 }

@@ -11,9 +11,9 @@ use std::time::Duration;
 pub(crate) struct ProgramArgs {
     /// The C file, or a DaCe program (.sdfg)
     pub(crate) file: PathBuf,
-    /// The command that compiles FILE, as you would type it [default: cc -O3 -march=native -lm]
+    /// How FILE is compiled [default: cc -O3 -march=native -lm]
     ///
-    /// Further sources, objects and libraries stand there, too.
+    /// As you would type it, with further sources, objects and libraries.
     #[arg(last = true, value_name = "CC ARGS")]
     pub(crate) compiler: Vec<String>,
     #[command(flatten)]
@@ -26,10 +26,10 @@ pub(crate) struct ProgramArgs {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Program")]
 pub(crate) struct RunArgs {
-    /// How the program is run: './solver -n 200 < input.dat'
+    /// How to run it: './solver -n 200 < input.dat'
     ///
-    /// As in a shell. The first word stands for the program that CC makes of a FILE, which is run without arguments by default; in
-    /// a project it is any program.
+    /// As in a shell; files that it writes by `>` are compared. Of a FILE, ./NAME stands for the program that CC makes, which is run
+    /// without arguments by default; in a project it is any program.
     #[arg(long, value_name = "COMMAND", value_parser = command)]
     pub(crate) run: Option<String>,
     /// The folder that the program runs in [default: the present one]
@@ -38,10 +38,12 @@ pub(crate) struct RunArgs {
     /// The exit code of the program when all is well [default: 0]
     #[arg(long, value_name = "CODE", hide_short_help = true)]
     pub(crate) exit_code: Option<i32>,
-    /// Stop a run of the program after this time, such as 90s or 5m [default: twenty times the budget]
+    /// Stop a run of the program after this time, such as 90s or 5m
+    ///
+    /// [default: twenty times the budget]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) timeout: Option<Duration>,
-    /// Most threads to use; 1 emits no OpenMP [default: all cores]
+    /// Most threads, 1 for no OpenMP [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) threads: Option<u32>,
 }
@@ -58,10 +60,14 @@ pub(crate) struct FileArgs {
     /// May be repeated.
     #[arg(long = "set", value_name = "N=1024", value_parser = size, requires = "file")]
     sizes: Vec<(String, i64)>,
-    /// Contents of an array, for a function that no program calls; may be repeated
+    /// Contents of an array, for a function that no program calls
+    ///
+    /// May be repeated.
     #[arg(long = "input", value_name = "A=FILE.npy", value_parser = input, requires = "file", hide_short_help = true)]
     inputs: Vec<(String, PathBuf)>,
-    /// The Python that has DaCe, for DaCe programs [default: that of the active environment, else python3]
+    /// The Python that has DaCe, for DaCe programs
+    ///
+    /// [default: that of the active environment, else python3]
     #[arg(long, value_name = "PYTHON", requires = "file", hide_short_help = true)]
     python: Option<PathBuf>,
     /// Assume that pointer parameters of a function never overlap
@@ -129,6 +135,7 @@ impl ProgramArgs {
 fn command(text: &str) -> Result<String, String> {
     RunCommand::in_project(text).map(|_| text.to_owned())
 }
+
 fn assignment(text: &str) -> Result<(&str, &str), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {

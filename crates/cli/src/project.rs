@@ -5,7 +5,6 @@ use crate::program::RunArgs;
 use crate::tuning::JudgingArgs;
 use oxeye::{BuildSource, CONFIG_FILE, ProjectConfig, TuneOptions};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// How a project is built; what is not given stands in an `oxeye.toml`.
 #[derive(clap::Args)]
@@ -37,36 +36,34 @@ pub(crate) struct Told {
     pub(crate) config: ProjectConfig,
     /// Whether what is built and run is what the file says.
     pub(crate) is_of_file: bool,
-    timeout: Option<Duration>,
+}
+
+/// What these arguments say.
+pub(crate) fn given(build: &BuildArgs, run: &RunArgs, judging: &JudgingArgs) -> ProjectConfig {
+    ProjectConfig {
+        build: build.source(),
+        run: run.run.clone(),
+        cwd: run.cwd.clone(),
+        exit_code: run.exit_code,
+        timeout: run.timeout,
+        threads: run.threads,
+        fp: judging.fp.given(),
+        checks: judging.checks.checks(),
+        ..ProjectConfig::default()
+    }
 }
 
 impl Told {
-    /// What these arguments say, and what the file in the present folder says where build or run are not given.
-    pub(crate) fn by(
-        build: &BuildArgs,
-        run: &RunArgs,
-        judging: &JudgingArgs,
-        budget: Option<Duration>,
-    ) -> anyhow::Result<Self> {
-        let build = build.source();
-        let is_complete = build.is_some() && run.run.is_some();
-        let is_silent = build.is_none() && run.run.is_none() && run.cwd.is_none();
-        let given = ProjectConfig {
-            build,
-            run: run.run.clone(),
-            cwd: run.cwd.clone(),
-            exit_code: run.exit_code,
-            budget,
-            threads: run.threads,
-            fp: judging.fp.given(),
-            checks: judging.checks.checks(),
-        };
+    /// What a command line says, and what the file in the present folder says where that does not give build or run.
+    pub(crate) fn by(given: ProjectConfig) -> anyhow::Result<Self> {
+        let is_complete = given.build.is_some() && given.run.is_some();
+        let is_silent = given.build.is_none() && given.run.is_none() && given.cwd.is_none();
         let file = Path::new(CONFIG_FILE);
         let (config, is_of_file) = match is_complete || !file.exists() {
             true => (given, false),
             false => (ProjectConfig::load(file)?.under(given), is_silent),
         };
-        Ok(Self { config, is_of_file, timeout: run.timeout })
+        Ok(Self { config, is_of_file })
     }
 
     /// The options of a run that is told so.
@@ -81,9 +78,8 @@ impl Told {
             ))
             .into());
         }
-        let mut options = self.config.options()?;
+        let options = self.config.options()?;
         mistakes::check_folder(options.run.folder.as_deref())?;
-        options.run.timeout = self.timeout;
         Ok(options)
     }
 }

@@ -1,5 +1,6 @@
 //! What shells and `man` know of the command: `oxeye completions` and `oxeye man`.
 
+use crate::MORE_COMMANDS;
 use crate::exit::Exit;
 use crate::manner::Manner;
 use crate::terminal::print_or_quit;
@@ -42,7 +43,8 @@ pub(crate) fn completions(args: CompletionsArgs, mut command: Command) -> anyhow
 pub(crate) fn man(args: ManArgs, command: Command, manner: &Manner) -> anyhow::Result<Exit> {
     let folder = args.folder.display();
     std::fs::create_dir_all(&args.folder).with_context(|| format!("cannot make the folder {folder}"))?;
-    let command = command.disable_help_subcommand(true);
+    let shown = |command: Command, name: &str| command.mut_subcommand(name, |part| part.hide(false));
+    let command = MORE_COMMANDS.into_iter().fold(command.disable_help_subcommand(true), shown);
     clap_mangen::generate_to(command, &args.folder).with_context(|| format!("cannot write into {folder}"))?;
     manner.say(&|_| format!("manual pages written to {folder}\n"))?;
     Ok(Exit::Done)

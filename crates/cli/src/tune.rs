@@ -7,21 +7,20 @@ use crate::go_on::GoOn;
 use crate::manner::Manner;
 use crate::mistakes::Mistake;
 use crate::program::{FileArgs, ProgramArgs, RunArgs};
-use crate::project::{BuildArgs, Told};
+use crate::project::{BuildArgs, Told, given};
 use crate::table;
 use crate::terminal::View;
 use crate::tuning::{JudgingArgs, KnowledgeArgs, Memory, ResultArgs, duration, print_report};
 use anyhow::bail;
 use clap::Args as _;
 use oxeye::{
-    CONFIG_FILE, Focus, FoundValues, LOCK_FILE, NamedPlace, Options, Progress, Report, SavedRecipes,
-    TuneOutput, TuneReport,
+    CONFIG_FILE, Focus, FoundValues, LEAST_SPEEDUP, LOCK_FILE, NamedPlace, Options, Progress, ProjectConfig,
+    Report, SavedRecipes, TuneOutput, TuneReport,
 };
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const MORE: &str = "\
---help has all options, with examples.
   oxeye tune gemm.c -- gcc -O3 -march=native -lm
   oxeye tune --build 'make clean && make' --run './solver -n 200'";
 
@@ -48,8 +47,9 @@ that is left, nests that are far from their roofs are searched further.
 
 A project's build runs as you give it; what Oxeye compiles goes into a temporary
 folder. Where --build or --run is not given, oxeye.toml in the present folder is
-read; the command line wins. Its keys are build or compile-commands, run, cwd,
-exit-code, budget, threads, fp, tolerance, ignore and compare.
+read; the command line wins. Its keys have the names of options: build or
+compile-commands, run, cwd, exit-code, timeout, threads, no-alias, budget, only,
+exclude, min-share, min-speedup, fp, tolerance, ignore and compare.
 
 Exit codes:
   0    done; if nothing was faster, nothing is changed, and the report says why
@@ -62,12 +62,14 @@ Exit codes:
 #[derive(clap::Args)]
 #[command(after_help = MORE, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The C file, or a DaCe program; without one, the project in the present folder
+    /// The C file or DaCe program; without one, a project
+    ///
+    /// A project is that in the present folder.
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The command that compiles FILE, as you would type it [default: cc -O3 -march=native -lm]
+    /// How FILE is compiled [default: cc -O3 -march=native -lm]
     ///
-    /// Further sources, objects and libraries stand there, too.
+    /// As you would type it, with further sources, objects and libraries.
     #[arg(last = true, value_name = "CC ARGS", requires = "file")]
     compiler: Vec<String>,
     #[command(flatten)]
@@ -80,22 +82,24 @@ pub(crate) struct Args {
     search: SearchArgs,
     #[command(flatten)]
     judging: JudgingArgs,
-    /// Keep a result only if the program gains so much
+    /// Least gain of the program that is kept [default: 1.03]
     ///
     /// It has to be so many times as fast, and its interval has to lie above 1. At 1 and below, whatever is not slower is kept.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.03, value_parser = factor, help_heading = "Correctness")]
-    min_speedup: f64,
+    #[arg(long, value_name = "FACTOR", value_parser = factor, help_heading = "Correctness")]
+    min_speedup: Option<f64>,
     #[command(flatten)]
     results: ResultArgs,
-    /// Keep options and result of a project for `oxeye check`
+    /// Keep options and result for `oxeye check`
     ///
-    /// The options go to oxeye.toml, which later runs read; what was found to oxeye.lock.json.
+    /// Of a project: the options go to oxeye.toml, which later runs read; what was found to oxeye.lock.json.
     #[arg(long, conflicts_with = "file", help_heading = "Output")]
     save_config: bool,
-    /// Write the fastest candidates of every nest of FILE to a folder, for `oxeye rerun`; those that were edited stay
+    /// Write the fastest candidates of every nest of FILE to a folder
+    ///
+    /// It is for `oxeye rerun`; candidates that were edited stay.
     #[arg(long, value_name = "FOLDER", requires = "file", help_heading = "Output", hide_short_help = true)]
     keep_candidates: Option<PathBuf>,
-    /// Show the nests, their shares, and why not; try and write nothing
+    /// Show nests, shares, and why not; change nothing
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
     /// End with exit code 1 if nothing was changed
@@ -112,24 +116,30 @@ pub(crate) struct Args {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Search")]
 struct SearchArgs {
-    /// Time for the whole run, such as 90s or 5m [default: 60s]
+    /// Time for the whole run: 90s, 5m [default: 60s]
     ///
-    /// It begins behind the first run of the program.
+    /// It begins at the end of the first run of the program.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Stop at what is suggested, however much time is left
+    /// Try only what is suggested, even if time is left
     ///
     /// Suggested is what helped similar nests, and what the nests themselves suggest.
     #[arg(long)]
     quick: bool,
-    /// Measure everything anew; otherwise a run goes on where an earlier one of the same command ended
+    /// Measure everything anew
+    ///
+    /// Otherwise a run goes on where an earlier one of the same command ended.
     #[arg(long, hide_short_help = true)]
     fresh: bool,
-    /// Tune only this file, FILE:LINE or function; may be repeated
+    /// Tune only this file, FILE:LINE or function
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "PLACE")]
     only: Vec<NamedPlace>,
-    /// Do not tune this file, FILE:LINE or function; may be repeated
-    #[arg(long, value_name = "PLACE")]
+    /// Do not tune this file, FILE:LINE or function
+    ///
+    /// May be repeated.
+    #[arg(long, value_name = "PLACE", hide_short_help = true)]
     exclude: Vec<NamedPlace>,
     /// Leave nests that take less of the program's time
     #[arg(long, value_name = "PERCENT", value_parser = percent, hide_short_help = true)]
@@ -139,10 +149,14 @@ struct SearchArgs {
     /// Of one file, also how many of the fastest are timed against the original.
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100), hide_short_help = true)]
     top_k: u32,
-    /// Try the recipes of this file on their nests before the others, such as those of another machine
+    /// Try the recipes of this file on their nests before the others
+    ///
+    /// They may be those of another machine.
     #[arg(long, alias = "candidates", value_name = "RECIPES", requires = "file", hide_short_help = true)]
     recipes: Option<PathBuf>,
-    /// Try recipes for what a report of `oxeye inspect --json` found; each is proved, or tested at run time before its nest
+    /// Try recipes for what a report of `oxeye inspect --json` found
+    ///
+    /// Each is proved, or tested at run time before its nest.
     #[arg(long, value_name = "REPORT", requires = "file", hide_short_help = true)]
     values: Option<PathBuf>,
 }
@@ -209,7 +223,7 @@ impl Args {
             only: search.only.clone(),
             exclude: search.exclude.clone(),
             least_share: 0.01 * search.min_share.unwrap_or(0.0),
-            least_speedup: self.min_speedup,
+            least_speedup: self.min_speedup.unwrap_or(LEAST_SPEEDUP),
             is_dry: self.dry_run,
         }
     }
@@ -249,10 +263,24 @@ impl Args {
         )
     }
 
+    /// What the command line says of a project.
+    fn given(&self) -> ProjectConfig {
+        let search = &self.search;
+        ProjectConfig {
+            budget: search.budget,
+            no_alias: self.of_file.no_alias.then_some(true),
+            only: search.only.clone(),
+            exclude: search.exclude.clone(),
+            min_share: search.min_share,
+            min_speedup: self.min_speedup,
+            ..given(&self.build, &self.run, &self.judging)
+        }
+    }
+
     fn tune_project(&self, progress: &dyn Progress) -> anyhow::Result<Tuned> {
         let (search, results) = (&self.search, &self.results);
         results.check()?;
-        let told = Told::by(&self.build, &self.run, &self.judging, search.budget)?;
+        let told = Told::by(self.given())?;
         let mut options = told.options()?;
         if self.save_config && Path::new(CONFIG_FILE).exists() {
             bail!(
@@ -260,8 +288,7 @@ impl Args {
             );
         }
         (options.quick, options.fresh, options.top_k) = (search.quick, search.fresh, search.top_k as usize);
-        options.no_alias = self.of_file.no_alias;
-        options.focus = self.focus(None);
+        options.focus.is_dry = self.dry_run;
         options.output = match &results.output {
             _ if results.in_place => TuneOutput::InPlace,
             Some(path) => TuneOutput::named(path),

@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ResultArgs {
-    /// Where the result goes [default: FILE.oxeye.c; of a project oxeye.patch]
+    /// Result [default: FILE.oxeye.c or oxeye.patch]
     ///
-    /// Of a project, a folder (`tuned/`) gets copies of the changed files.
+    /// The patch is of a project, of which a folder (`tuned/`) gets copies of the changed files.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Change the files themselves instead
@@ -35,7 +35,7 @@ pub(crate) struct ResultArgs {
     #[arg(long, value_name = "REPORT")]
     pub(crate) json: Option<PathBuf>,
     /// Write the report as an HTML page
-    #[arg(long, value_name = "REPORT")]
+    #[arg(long, value_name = "REPORT", hide_short_help = true)]
     pub(crate) html: Option<PathBuf>,
 }
 
@@ -54,6 +54,7 @@ impl JudgingArgs {
     pub(crate) fn apply(&self, options: &mut Options) {
         options.fp = self.fp.policy();
         options.checks = self.checks.checks();
+        options.checks.compare_also(&options.run.written);
     }
 
     /// These arguments as words of a command line.
@@ -67,7 +68,7 @@ impl JudgingArgs {
 /// What may be done to floating point.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FpArgs {
-    /// Whether sums may be reordered [default: as the compile flags say]
+    /// Whether sums may be reordered [default: by flags]
     #[arg(long, value_enum, value_name = "POLICY")]
     fp: Option<Fp>,
 }
@@ -210,10 +211,14 @@ pub(crate) fn print_report(
 #[derive(clap::Args)]
 #[command(next_help_heading = "Database")]
 pub(crate) struct KnowledgeArgs {
-    /// The recipe database to learn from, besides the built-in one [default: as `oxeye db path` says]
+    /// The recipe database to learn from, besides the built-in one
+    ///
+    /// [default: as `oxeye db path` says]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) database: Option<PathBuf>,
-    /// Do not look up similar nests; try only what the nest itself suggests
+    /// Do not look up similar nests
+    ///
+    /// Only what the nest itself suggests is tried then.
     #[arg(long, conflicts_with = "database", hide_short_help = true)]
     no_database: bool,
     /// How nests to learn from are found: embedding, static, hand-made, random or none

@@ -25,6 +25,8 @@ static double x[100];
 int main(void) { for (int i = 0; i < 100; i++) x[i] = i; helper(x); return 0; }
 ";
 
+const COMMANDS: [&str; 7] = ["tune", "profile", "explain", "inspect", "check", "verify", "doctor"];
+
 struct Outcome {
     code: Option<i32>,
     out: String,
@@ -92,6 +94,16 @@ fn wrong_invocations_are_told_what_to_do_instead() {
         ("tune sums.c --build make --run ./x", "--only sums.c tunes that file there"),
         ("tune", "oxeye tune FILE -- CC"),
         ("tune sums.c --only x:y -- gcc", "FILE:LINE or a function"),
+        (
+            "tune sums.c --bugdet 3s -- gcc",
+            "perhaps `--budget` is meant:\n  oxeye tune sums.c --budget 3s -- gcc",
+        ),
+        ("tune sums.c none.c -- gcc", "`none.c` is one word too many"),
+        ("tune -- gcc -O3", "name the FILE before `--`:\n  oxeye tune FILE -- gcc -O3"),
+        ("version", "for the version:\n  oxeye -V"),
+        ("tune none.c --json /nowhere/report.json -- gcc", "/nowhere/report.json"),
+        ("tune none.c -o /nowhere/out.c -- gcc", "/nowhere/out.c"),
+        ("tune sums.c --budget fast -- gcc", "fast"),
     ] {
         let done = oxeye(folder, &words(line));
         assert_eq!(done.code, Some(2), "{line}: {}{}", done.out, done.err);
@@ -113,14 +125,13 @@ fn help_fits_a_screen_and_names_seven_commands() {
     };
     let short = help("-h");
     assert!(short.lines().count() <= 30, "{short}");
-    for command in ["tune", "profile", "explain", "inspect", "check", "verify", "doctor"] {
+    for command in COMMANDS {
         assert!(short.contains(&format!("  {command} ")), "{command}: {short}");
     }
     for old in ["optimize", "search", "replay", "host", "values", "flow"] {
         assert!(!short.contains(&format!("  {old} ")), "{old}: {short}");
     }
-    let (short, long) = (help("tune -h"), help("tune --help"));
-    assert!(short.lines().count() <= 50, "{short}");
+    let long = help("tune --help");
     for heading in ["Program:", "Search:", "Correctness:", "Output:", "Database:", "Examples:"] {
         assert!(long.contains(heading), "{heading}: {long}");
     }
@@ -128,8 +139,37 @@ fn help_fits_a_screen_and_names_seven_commands() {
     assert!(
         help("completions bash").contains("oxeye__tune") || help("completions bash").contains("oxeye,tune")
     );
-    help("-q man pages");
-    assert!(folder.path().join("pages/oxeye-tune.1").exists());
+}
+
+#[test]
+fn help_of_each_command_fits_a_screen_and_has_examples() {
+    let folder = folder();
+    let help = |line: &str| oxeye(folder.path(), &words(line)).out;
+    for command in COMMANDS {
+        let (short, long) = (help(&format!("{command} -h")), help(&format!("{command} --help")));
+        let n_lines = short.lines().count();
+        assert!((10..=40).contains(&n_lines), "{command}: {n_lines} lines\n{short}");
+        for line in short.lines().chain(long.lines()) {
+            assert!(line.chars().count() <= 80, "{command}: {line}");
+        }
+        let examples = long.lines().filter(|line| line.trim_start().starts_with("oxeye ")).count();
+        assert!(examples >= 3, "{command}: {examples} examples\n{long}");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = folder();
+    let done = oxeye(folder.path(), &words("-q man pages"));
+    assert_eq!((done.code, done.out.as_str()), (Some(0), ""), "{}", done.err);
+    let page = |name: &str| folder.path().join(format!("pages/{name}.1"));
+    let names = COMMANDS.into_iter().chain(["apply", "rerun", "db", "db-export", "cache", "cache-clean"]);
+    for name in names {
+        assert!(page(&format!("oxeye-{name}")).exists(), "{name}");
+    }
+    let first = std::fs::read_to_string(page("oxeye")).expect("a page");
+    assert!(first.contains("apply") && !first.contains("search"), "{first}");
+    assert!(!page("oxeye-search").exists());
 }
 
 #[test]

@@ -27,17 +27,17 @@ mod _oxeye {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// Runs a subcommand of the command line, and returns its report as JSON, its page, and what else there is to say.
+    /// Runs a subcommand of the command line, and returns its report as JSON, its pages, and what else there is to say.
     #[pyfunction]
     #[pyo3(signature = (words, listener = None))]
     fn call(
         py: Python<'_>,
         words: Vec<OsString>,
         listener: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(String, Option<String>, Option<String>)> {
+    ) -> PyResult<(String, Vec<String>, Option<String>)> {
         attended(py, listener.as_ref(), move |watch| {
             let answer = oxeye_cli::call(&words, watch).map_err(Raised::from)?;
-            Ok((answer.json, answer.html, answer.note))
+            Ok((answer.json, answer.pages, answer.note))
         })
     }
 

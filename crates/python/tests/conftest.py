@@ -94,5 +94,5 @@ def tuned(sum_c: Path):
     import oxeye
 
     heard: list[oxeye.Progress] = []
-    report = oxeye.optimize(sum_c, cc=CC, budget=30, quick=True, threads=1, learn=True, progress=heard.append)
+    report = oxeye.tune(sum_c, cc=CC, budget=30, quick=True, threads=1, learn=True, progress=heard.append)
     return report, heard

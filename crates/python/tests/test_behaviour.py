@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,17 +27,20 @@ from conftest import CC, SUM
         ({"cc": []}, oxeye.InputError, "cc is empty"),
         ({"cc": ["no-such-compiler"]}, oxeye.OxeyeError, "no-such-compiler"),
         ({"cc": ["gcc", "-include", "no-such.h"]}, oxeye.CompileError, "no-such.h"),
-        ({"run": "./short | cat"}, oxeye.OxeyeError, None),
+        ({"run": "cat in | sort"}, oxeye.InputError, "./NAME"),
         ({"exit_code": 3}, oxeye.ProgramError, "exit"),
         ({"output": "no-such-folder/out.c"}, oxeye.InputError, "no-such-folder"),
         ({"fp": "sloppy"}, oxeye.InputError, "strict"),
         ({"output": "out.c", "in_place": True}, oxeye.InputError, "in-place"),
+        ({"only": "no_such_function"}, oxeye.InputError, "no_such_function"),
+        ({"min_speedup": -1}, oxeye.InputError, "factor such as 1.03"),
+        ({"file": None, "cc": None, "inputs": {"a": [1.0]}}, oxeye.InputError, "are of a file"),
     ],
 )
 def test_what_cannot_be_done_is_an_exception_of_its_kind(short_c, given, error, words):
     given = {"file": short_c, "cc": CC, **given}
     with pytest.raises(error, match=words):
-        oxeye.optimize(given.pop("file"), **given)
+        oxeye.tune(given.pop("file"), **given)
 
 
 def test_the_hierarchy_is_small():
@@ -48,7 +53,7 @@ def test_a_listener_that_fails_ends_the_run(short_c, tmp_path):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        oxeye.optimize(short_c, cc=CC, output=tmp_path / "out.c", progress=fail)
+        oxeye.tune(short_c, cc=CC, output=tmp_path / "out.c", progress=fail)
     assert not (tmp_path / "out.c").exists()
     # The next run is not disturbed.
     assert oxeye.read(short_c, cc=CC).nests
@@ -132,6 +137,33 @@ def test_the_command_comes_with_the_package(short_c):
     script = Path(sys.executable).with_name("oxeye")
     failed = subprocess.run([script, "optimize", "no-such.c"], capture_output=True, text=True)
     assert failed.returncode == 2 and "no-such.c" in failed.stderr
+
+
+#: Options that are about a terminal, or about files that Python has as values.
+ABOUT_TERMINALS = {"help", "quiet", "verbose", "color", "no-progress", "json", "html", "fail-if-unchanged", "format"}
+#: Those of a report's parts and tables, which reports have as methods.
+OF_TABLES = {"csv", "parquet", "trace-limit", "values-html", "flow-html", "values-svg", "flow-svg", "dot"}
+#: Arguments that stand for words which are no options, or for options that Python knows by itself.
+ONLY_PYTHON = {"file", "cc", "progress", "arguments", "symbols", "recipe"}
+
+
+@pytest.mark.parametrize(
+    "command", ["tune", "profile", "explain", "inspect", "check", "verify", "doctor", "apply", "rerun"]
+)
+def test_options_have_the_names_of_the_command_line(command):
+    told = subprocess.run([sys.executable, "-m", "oxeye", command, "--help"], capture_output=True, text=True)
+    options = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", told.stdout, re.M))
+    known = set(inspect.signature(getattr(oxeye, command)).parameters)
+    names = {"inputs": "input", "candidates": "recipes" if command == "tune" else "candidates"}
+    known = {names.get(name, name).replace("_", "-") for name in known}
+    assert known - options <= ONLY_PYTHON
+    assert options - known <= ABOUT_TERMINALS | OF_TABLES | {"python", "no-learn"}
+
+
+@pytest.mark.parametrize(("old", "new"), [("replay", "apply"), ("check_build", "verify")])
+def test_old_names_work_and_name_the_new_ones(old, new):
+    with pytest.warns(FutureWarning, match=f"oxeye.{old} is oxeye.{new} now"), pytest.raises(oxeye.OxeyeError):
+        getattr(oxeye, old)("no-such-file.c")
 
 
 def test_the_package_is_typed():

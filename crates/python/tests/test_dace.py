@@ -36,7 +36,7 @@ def tuned(tmp_path_factory: pytest.TempPathFactory):
     rng = np.random.default_rng(3)
     arguments = {name: rng.random((300, 300)) for name in "ABC"}
     before = json.dumps(sdfg.to_json()["attributes"]["_arrays"], default=str)
-    report = oxeye.optimize(sdfg, arguments=arguments, budget=20, quick=True, threads=1, no_database=True, progress=False)
+    report = oxeye.tune(sdfg, arguments=arguments, budget=20, quick=True, threads=1, no_database=True, progress=False)
     assert json.dumps(sdfg.to_json()["attributes"]["_arrays"], default=str) == before
     return report, arguments
 
@@ -62,12 +62,12 @@ def test_the_tuned_program_computes_the_same(tuned, tmp_path, monkeypatch: pytes
 
 def test_sizes_that_are_missing_are_named():
     with pytest.raises(oxeye.InputError, match="--set N="):
-        oxeye.optimize(scaled_sum(), quick=True, progress=False)
+        oxeye.tune(scaled_sum(), quick=True, progress=False)
 
 
 def test_other_objects_are_refused():
     with pytest.raises(oxeye.InputError, match="not int"):
-        oxeye.optimize(3)
+        oxeye.tune(3)
 
 
 def test_files_are_named_from_where_one_is_and_plain_c_will_do(tmp_path, monkeypatch: pytest.MonkeyPatch):
@@ -90,7 +90,7 @@ def test_files_are_named_from_where_one_is_and_plain_c_will_do(tmp_path, monkeyp
     sdfg.save("weights.sdfg")
     rng = np.random.default_rng(3)
     keys = rng.integers(0, 64, 2_000_000).astype(np.int32)
-    report = oxeye.optimize(
+    report = oxeye.tune(
         "weights.sdfg",
         symbols={"N": 2_000_000, "BINS": 64},
         inputs={"keys": keys},

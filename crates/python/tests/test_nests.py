@@ -80,7 +80,7 @@ def test_files_are_rewritten_and_the_recipes_kept(unit, scale_c, tmp_path):
     saved = tmp_path / "recipe.json"
     text = unit.rewrite([(unit.nests[0], "interchange j i")], save_recipe=saved)
     assert "x[i] += x[i - 1];" in text and text != scale_c.read_text()
-    assert oxeye.replay(saved, scale_c, output=tmp_path / "out.c", cc=CC).text == text
+    assert oxeye.apply(saved, scale_c, output=tmp_path / "out.c", cc=CC).text == text
     assert unit.rewrite({}) == scale_c.read_text()
     with pytest.raises(oxeye.RefusedError):
         unit.rewrite({0: "interchange j i", 1: "reverse i"})

@@ -75,23 +75,23 @@ def test_a_bar_is_drawn_where_it_is_asked_for(scale_c, capfd):
 
 def test_recipes_give_the_same_text_again(tuned, tmp_path):
     report, _ = tuned
-    again = oxeye.replay(report, report.input, output=tmp_path / "again.c", cc=CC)
+    again = oxeye.apply(report, report.input, output=tmp_path / "again.c", cc=CC)
     assert again.text == Path(report.output).read_text() == (tmp_path / "again.c").read_text()
     assert again.n_nests == sum(nest.recipe is not None for nest in report.nests)
     with pytest.raises(oxeye.RefusedError, match="no function"):
         other = tmp_path / "other.c"
         other.write_text("void f(double *x) { for (int i = 0; i < 9; i++) x[i] = i; }")
-        oxeye.replay(report.recipes, other, output=tmp_path / "no.c")
+        oxeye.apply(report.recipes, other, output=tmp_path / "no.c")
     assert not (tmp_path / "no.c").exists()
 
 
 def test_arrays_are_inputs(scale_c, tmp_path):
     given = dict(cc=CC, function="scale", set={"n": 30, "m": 20}, quick=True, threads=1)
     arrays = {"x": np.arange(600.0).reshape(30, 20), "w": np.ones(40)[::2]}
-    report = oxeye.optimize(scale_c, inputs=arrays, output=tmp_path / "scaled.c", **given)
+    report = oxeye.tune(scale_c, inputs=arrays, output=tmp_path / "scaled.c", **given)
     assert [nest.function for nest in report.nests] == ["scale"]
     with pytest.raises(oxeye.OxeyeError, match=r"w\.npy.*20 elements"):
-        oxeye.optimize(scale_c, inputs={"w": np.ones((2, 2))}, output=tmp_path / "scaled.c", **given)
+        oxeye.tune(scale_c, inputs={"w": np.ones((2, 2))}, output=tmp_path / "scaled.c", **given)
 
 
 def test_own_candidates_are_tried(sum_c, tmp_path):
@@ -99,15 +99,15 @@ def test_own_candidates_are_tried(sum_c, tmp_path):
     nest = next(nest for nest in unit.nests if nest.n_loops == 3)
     given = dict(cc=CC, quick=True, threads=1, no_database=True, output=tmp_path / "out.c")
     own = [(nest, "tile j:64 i:16"), (nest, "tile i:8")]
-    report = oxeye.optimize(sum_c, candidates=own, **given)
+    report = oxeye.tune(sum_c, recipes=own, **given)
     tried = [trial for trial in report.nests[nest.id].trials if trial.name == "my own"]
     assert len(tried) == 2 and all(trial.recipe[0].startswith("tile") for trial in tried)
     with pytest.raises(oxeye.RefusedError, match="depend on each other"):
-        oxeye.optimize(sum_c, candidates=[(nest, "reverse t")], **given)
+        oxeye.tune(sum_c, recipes=[(nest, "reverse t")], **given)
     other = tmp_path / "other.c"
     other.write_text("int main(void) { static int a[4]; for (int i = 0; i < 4; i++) a[i] = i; return a[0]; }")
     with pytest.raises(oxeye.InputError, match="loop nest 2 of `main`"):
-        oxeye.optimize(other, candidates=own[:1], **given)
+        oxeye.tune(other, recipes=own[:1], **given)
 
 
 def test_explanations_have_donors_and_candidates(sum_c):
@@ -121,14 +121,15 @@ def test_explanations_have_donors_and_candidates(sum_c):
 
 def test_searches_are_logged(short_c, tmp_path):
     log = tmp_path / "log.jsonl"
-    report = oxeye.search(
-        short_c, budget="20s", max_trials=2, log=log, cc=CC, threads=1, no_learn=True, output=tmp_path / "out.c"
-    )
+    with pytest.warns(FutureWarning, match=r'oxeye.search is oxeye.tune\(file, budget="10m"\) now'):
+        report = oxeye.search(
+            short_c, budget="20s", max_trials=2, log=log, cc=CC, threads=1, no_learn=True, output=tmp_path / "out.c"
+        )
     assert report.search is not None and log.exists() and report.learnt is None
 
 
 def test_the_machine_is_described():
-    host = oxeye.host(brief=True)
+    host = oxeye.doctor(measure=True, brief=True)
     assert host.key.cores >= 1 and host.clock_ghz is None or host.clock_ghz > 0
     assert set(host.peaks().to_dict()["type"]) == {"f32", "f64"}
     assert "DRAM" in host.bandwidths().to_dict()["level"]
@@ -143,6 +144,9 @@ def test_projects_are_tuned_in_their_folder(tmp_path, monkeypatch, sum_c):
     assert [file.path for file in report.files] == ["sum.c"]
     assert (tmp_path / report.patch).read_text().startswith(("---", "diff"))
     assert len(report.files[0].report.table()) == len(report.files[0].report.nests) > 0
+    (tmp_path / "oxeye.toml").write_text('build = "gcc -O2 -g sum.c -o sum -lm"\nrun = "./sum"\nonly = "main"\n')
+    with pytest.raises(oxeye.InputError, match="line 3: `only` is a list of strings"):
+        oxeye.tune()
 
 
 def test_values_and_flow_are_watched(tmp_path):
@@ -157,9 +161,10 @@ def test_values_and_flow_are_watched(tmp_path):
         "    return 0;\n"
         "}\n"
     )
-    values = oxeye.values(file, cc=CC)
+    report = oxeye.inspect(file, cc=CC)
+    values, flow = report.values, report.flow
     assert [(finding.array, finding.pattern) for finding in values.findings] == [("x", "one-value")]
     assert values.findings[0].recipe == "specialisation" and "<svg" in values.to_html()
-    flow = oxeye.flow(file, cc=CC)
+    assert "<svg" in flow.to_html() and "<iframe" in report._repr_html_()
     between = [flow for flow in flow.flows if flow.origin is not None]
     assert [(flow.origin, flow.to, flow.bytes, flow.arrays) for flow in between] == [(0, 1, 8000, [["x", 8000]])]

@@ -33,11 +33,14 @@ pub fn keys(root: &Path, words: &[&str]) -> Result<String, String> {
 
 /// Documentation without links and without a final period.
 fn sentence(told: &str) -> String {
-    let mut out = told.trim().trim_end_matches('.').replace("[`", "`").replace("`]", "`").replace('|', "\\|");
+    let mut out = told.trim().trim_end_matches('.').to_owned();
     while let Some(at) = out.find("](") {
+        // Functions end in brackets of their own.
         let end = out[at..].find(')').map_or(out.len(), |end| at + end + 1);
-        out.replace_range(at..end, "");
+        let end = if out[..end].ends_with("()") { end + 1 } else { end };
+        out.replace_range(at..end.min(out.len()), "");
     }
+    let out = out.replace("[`", "`").replace("`]", "`").replace('|', "\\|");
     match out.ends_with("_SCHEMA`") {
         true => "The name of this form".to_owned(),
         false => out.replace('[', "").replace('<', "&lt;").replace("`None`", "`null`"),

@@ -39,6 +39,28 @@ pub fn documents(folder: &Path) -> Vec<PathBuf> {
     files.into_iter().collect()
 }
 
+/// The sources below a folder, without those of tests.
+///
+/// # Errors
+/// If a folder cannot be read.
+pub fn sources(folder: &Path) -> Result<BTreeSet<PathBuf>, String> {
+    let is_source =
+        |path: &Path| path.extension().is_some_and(|end| end == "rs") && !path.ends_with("tests.rs");
+    let mut folders = vec![folder.to_owned()];
+    let mut found = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_source(&path) {
+                found.insert(path);
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Compares a chapter with what it should be; with `OXEYE_BLESS`, writes that.
 ///
 /// # Errors

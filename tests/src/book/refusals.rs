@@ -39,16 +39,10 @@ fn cell(text: &str) -> String {
 /// # Errors
 /// If a file cannot be read.
 pub fn sources_of_refusals(root: &Path, folder: &str) -> Result<BTreeSet<String>, String> {
-    let mut folders = vec![root.join(folder)];
     let mut found = BTreeSet::new();
-    while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if is_source(&path) && !messages(&path)?.is_empty() {
-                found.insert(path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned());
-            }
+    for path in super::sources(&root.join(folder))? {
+        if !messages(&path)?.is_empty() {
+            found.insert(path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned());
         }
     }
     Ok(found)
@@ -73,10 +67,6 @@ pub fn variants(path: &Path, name: &str) -> Result<Vec<String>, String> {
         parts.collect::<String>().trim_start_matches('_').to_owned()
     };
     Ok(names.map(snake).collect())
-}
-
-fn is_source(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs")
 }
 
 fn messages(path: &Path) -> Result<BTreeSet<Message>, String> {

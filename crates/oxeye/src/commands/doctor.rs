@@ -9,7 +9,7 @@ use oxeye_measure::{
 use serde::Serialize;
 
 /// The form of [`Diagnosis`] as JSON.
-pub const DOCTOR_SCHEMA: &str = "oxeye-doctor/1";
+pub const DOCTOR_SCHEMA: &str = "oxeye.doctor/1";
 
 const OPENMP_C: &str = "#include <omp.h>\n#include <stdio.h>\n\
     int main(void) { printf(\"%d\\n\", omp_get_max_threads()); return 0; }\n";

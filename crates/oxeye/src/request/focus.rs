@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+/// What commands ask of [`Focus::least_speedup`] unless they are told otherwise.
+pub const LEAST_SPEEDUP: f64 = 1.03;
+
 /// The nests that a run is about, and what it has to gain from them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Focus {

@@ -16,6 +16,7 @@ mod project_recipes;
 mod reading_args;
 mod recipe_file;
 mod run_command;
+mod shell;
 
 pub use checks::Checks;
 pub use compiler::{Compiler, PlainCompiler};
@@ -23,7 +24,7 @@ pub use duration::parse_duration;
 pub use error::Error;
 pub(crate) use error::Setback;
 pub use files::{check_writable, is_same_file, write_atomically};
-pub use focus::{Focus, NamedPlace};
+pub use focus::{Focus, LEAST_SPEEDUP, NamedPlace};
 pub use found_values::{FoundValue, FoundValues, VALUES_SCHEMA, ValueRecipe};
 pub use options::{DonorSearch, FpPolicy, Knowledge, Options, ProjectFile, default_output};
 pub(crate) use options::{Observed, ProjectRun};

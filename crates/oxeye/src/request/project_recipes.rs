@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Name and version of the file's form.
-pub const PROJECT_RECIPES_SCHEMA: &str = "oxeye.recipes/1";
+pub const PROJECT_RECIPES_SCHEMA: &str = "oxeye.project-recipes/1";
+
+/// What it was called when entries of recipe databases had that name, too.
+const OLD_PROJECT_RECIPES_SCHEMA: &str = "oxeye.recipes/1";
 
 /// Name and version of the form of the file with what `oxeye check` compares with, which has recipes in it.
 pub(crate) const PROJECT_LOCK_SCHEMA: &str = "oxeye.lock/1";
@@ -135,7 +138,7 @@ impl SavedRecipes {
             Some(RECIPE_SCHEMA) => {
                 serde_json::from_value(value).map(Self::File).map_err(|e| fail(e.to_string()))
             }
-            Some(PROJECT_RECIPES_SCHEMA) => {
+            Some(PROJECT_RECIPES_SCHEMA | OLD_PROJECT_RECIPES_SCHEMA) => {
                 serde_json::from_value(value).map(Self::Project).map_err(|e| fail(e.to_string()))
             }
             Some(other) => Err(fail(format!(
@@ -160,6 +163,10 @@ mod tests {
         };
         assert!(load("int main;").is_err_and(|e| e.contains("not JSON")));
         assert!(load("{}").is_err_and(|e| e.contains("--save-recipe")));
+        for schema in [PROJECT_RECIPES_SCHEMA, OLD_PROJECT_RECIPES_SCHEMA] {
+            let known = load(&format!(r#"{{"schema": "{schema}", "files": []}}"#));
+            assert!(matches!(known, Ok(SavedRecipes::Project(_))), "{schema}");
+        }
         assert!(load(r#"{"schema": "oxeye.recipe/9"}"#).is_err_and(|e| e.contains("oxeye.recipe/9")));
     }
 

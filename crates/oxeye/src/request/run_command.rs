@@ -1,5 +1,6 @@
 //! How the program is run.
 
+use super::shell::{OPTION, SHELL, Script, Token, variable};
 use oxeye_measure::{Exit, Invocation};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,10 @@ pub struct RunCommand {
     /// The first word, where that matters: the name of a program in a project, or of another one that runs what the project
     /// builds.
     pub program: Option<String>,
+    /// What a shell is told that runs the program, which is `$0` there.
+    pub script: Option<String>,
+    /// The files that a shell sends output to, as seen from the folder: they are compared, too.
+    pub written: Vec<PathBuf>,
     /// The exit code that tells that all went well.
     pub exit_code: i32,
     /// How long a run may take; `None` goes by the budget.
@@ -64,7 +69,15 @@ impl RunCommand {
             (Some(Started::FirstWord), Some(program)) => Path::new(program),
             _ => executable,
         };
-        let mut invocation = Invocation::new(program).args(&self.args).cwd(self.folder.clone());
+        let mut invocation = match &self.script {
+            // It may be run from another folder.
+            Some(script) => {
+                let executable = std::path::absolute(executable).unwrap_or_else(|_| executable.to_owned());
+                Invocation::new(SHELL).args([OPTION, script.as_str()]).args([executable])
+            }
+            None => Invocation::new(program).args(&self.args),
+        };
+        invocation = invocation.cwd(self.folder.clone());
         invocation.called = self.program.as_ref().map(Into::into);
         invocation.env = self.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
         invocation.stdin = self.stdin_file();
@@ -103,7 +116,7 @@ impl RunCommand {
 
     /// Whether it says no more than that the program is run.
     pub(crate) fn is_bare(&self) -> bool {
-        self.args.is_empty() && self.stdin.is_none()
+        self.args.is_empty() && self.stdin.is_none() && self.script.is_none()
     }
 }
 
@@ -146,66 +159,62 @@ impl RunCommand {
     }
 
     fn parse(text: &str, is_own_program: bool) -> Result<Self, String> {
-        let Some(words) = shlex::split(text) else { return Err("a quote is not closed".into()) };
-        let unquoted = Unquoted::of(text);
-        match unquoted.sign {
-            None => {}
-            Some(sign) if is_own_program => {
-                return Err(format!(
-                    "`{sign}`: one program is run, without a shell; quote what is meant as it stands, or tune it as a project, whose --run has one: oxeye tune --build \"...\" --run \"...\""
-                ));
+        let script = Script::of(text)?;
+        let is_other =
+            |name: &str| is_own_program && !name.contains('/') && script.unknown_program() != Some(name);
+        let program = script.commands().first().map(|word| word.text.as_str());
+        match program {
+            None => Err("it names no program; write it as in a shell: \"./prog -n 200\"".into()),
+            Some(name) if script.needs_shell() || is_other(name) => {
+                Self::in_shell(&script, text, is_own_program)
             }
-            Some(_) if unquoted.is_sent => {
-                return Err(
-                    "`>`: what is printed is compared, so it cannot be sent elsewhere; leave it out".into()
-                );
-            }
-            Some(_) => {
+            Some(_) => Self::of_one_program(script.tokens, is_own_program),
+        }
+    }
+
+    /// A command that only a shell understands.
+    fn in_shell(script: &Script<'_>, text: &str, is_own_program: bool) -> Result<Self, String> {
+        let run = Self { written: script.written()?, ..Self::default() };
+        match (is_own_program, script.unknown_program()) {
+            (false, _) => {
                 let args = vec![OPTION.to_owned(), text.to_owned()];
-                return Ok(RunCommand { program: Some(SHELL.to_owned()), args, ..RunCommand::default() });
+                Ok(Self { program: Some(SHELL.to_owned()), args, ..run })
+            }
+            (true, Some(own)) => Ok(Self { script: Some(script.with(own, "\"$0\"")), ..run }),
+            (true, None) => {
+                Err("all programs in it are others; name the one that the compile command makes as ./NAME, \
+                 such as \"mpirun -n 2 ./solver\""
+                    .into())
             }
         }
-        let mut run = RunCommand::default();
+    }
+
+    /// A command that starts one program; what that prints is compared wherever it would go.
+    fn of_one_program(tokens: Vec<Token<'_>>, is_own_program: bool) -> Result<Self, String> {
+        let mut run = Self::default();
+        let mut words = Vec::new();
+        let mut tokens = tokens.into_iter();
+        while let Some(token) = tokens.next() {
+            match token {
+                Token::Word(word) => words.push(word.text),
+                Token::Descriptor(_) => {}
+                Token::Sign(sign) => match tokens.next() {
+                    Some(Token::Word(file)) if sign == "<" => run.stdin = Some(file.text.into()),
+                    Some(Token::Word(_)) => {}
+                    _ => return Err(format!("no file is named behind `{sign}`")),
+                },
+            }
+        }
         // `env NAME=value` is how others write `NAME=value`.
-        let n_skipped = match words.as_slice() {
-            [first, second, ..] if first == "env" && variable(second).is_some() => 1,
-            _ => 0,
-        };
-        let mut words = words.into_iter().skip(n_skipped).peekable();
+        let is_env =
+            matches!(&words[..], [first, second, ..] if first == "env" && variable(second).is_some());
+        let mut words = words.into_iter().skip(usize::from(is_env)).peekable();
         while let Some((name, value)) = words.peek().and_then(|word| variable(word)) {
             run.env.push((name.to_owned(), value.to_owned()));
             words.next();
         }
-        let Some(program) = words.next() else {
-            return Err("it names no program; write it as in a shell: \"./prog -n 200\"".into());
-        };
-        if program.starts_with(['<', '>']) {
-            return Err("it begins with a redirection; write that behind the program".into());
-        }
-        if is_own_program && !program.contains('/') && is_command(&program) {
-            return Err(format!(
-                "`{program}` is another program; the first word stands for the program that the compile command makes"
-            ));
-        }
-        run.program = (!is_own_program).then_some(program);
-        while let Some(word) = words.next() {
-            match word.as_str() {
-                "<" => match words.next() {
-                    Some(file) => run.stdin = Some(file.into()),
-                    None => return Err("no file is named behind `<`".into()),
-                },
-                word if word.starts_with('<') && !word.starts_with("<<") => {
-                    run.stdin = Some(word[1..].into())
-                }
-                // What the program prints is compared wherever it would go.
-                word if unquoted.is_sent && is_redirected(word) => {
-                    if word.ends_with(['>', '&']) && words.next().is_none() {
-                        return Err(format!("no file is named behind `{word}`"));
-                    }
-                }
-                _ => run.args.push(word),
-            }
-        }
+        run.program = words.next().filter(|_| !is_own_program);
+        run.args = words.collect();
         Ok(run)
     }
 }
@@ -213,83 +222,11 @@ impl RunCommand {
 impl std::str::FromStr for RunCommand {
     type Err = String;
 
-    /// Understands words and quotes as a shell does, `NAME=value` before the program, and `< file`.
+    /// Understands a command as a shell does. Where it starts one program, that stands for the one that is built anew; where it
+    /// starts several, those that the shell does not know.
     fn from_str(text: &str) -> Result<Self, String> {
         Self::parse(text, true)
     }
-}
-
-/// Name and value of a word that sets a variable of the environment.
-fn variable(word: &str) -> Option<(&str, &str)> {
-    let is_name =
-        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    word.split_once('=').filter(|(name, _)| is_name(name))
-}
-
-/// The shell for commands that need one, and its option for them.
-const SHELL: &str = "sh";
-const OPTION: &str = "-c";
-
-/// Whether a word sends what a program prints to a file: `>`, `>log`, `2>&1`.
-fn is_redirected(word: &str) -> bool {
-    word.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('>')
-}
-
-/// What a command has outside of quotes that only a shell understands.
-#[derive(Default)]
-struct Unquoted {
-    /// Several programs, variables, patterns of file names: the first such sign.
-    sign: Option<char>,
-    /// Whether what it prints goes to a file.
-    is_sent: bool,
-}
-
-impl Unquoted {
-    fn of(text: &str) -> Self {
-        let mut found = Self::default();
-        let (mut quote, mut is_escaped) = (None, false);
-        let mut last = ' ';
-        for c in text.chars() {
-            let before = std::mem::replace(&mut last, c);
-            if std::mem::take(&mut is_escaped) {
-                continue;
-            }
-            let is_sign = match (quote, c) {
-                (None | Some('"'), '\\') => {
-                    is_escaped = true;
-                    false
-                }
-                (None, '\'' | '"') => {
-                    quote = Some(c);
-                    false
-                }
-                (Some(open), _) if c == open => {
-                    quote = None;
-                    false
-                }
-                (None | Some('"'), '$' | '`') => true,
-                // `2>&1` is part of one command.
-                (None, '&') => before != '>',
-                (None, '>') => {
-                    found.is_sent = true;
-                    before == '&'
-                }
-                (None, '<') => before == '<',
-                (None, '|' | ';' | '(' | '*' | '?' | '[' | '\n') => true,
-                _ => false,
-            };
-            if is_sign {
-                found.sign = found.sign.or(Some(c));
-            }
-        }
-        found
-    }
-}
-
-/// Whether a shell would find this name among its commands.
-fn is_command(name: &str) -> bool {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| folder.join(name).is_file())
 }
 
 #[cfg(test)]
@@ -314,18 +251,16 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_shell_is_refused() {
+    fn what_names_no_program_is_refused() {
         for (text, word) in [
             ("", "names no program"),
             ("A=1", "names no program"),
             ("./p 'x", "quote"),
-            ("./p | tee log", "without a shell"),
-            ("./p <", "no file"),
-            ("sh run.sh", "another program"),
-            ("./p &> log", "without a shell"),
-            ("./p *.dat", "without a shell"),
-            ("./p <<< x", "without a shell"),
-            ("> log ./p", "begins with"),
+            ("./p <", "no file is named behind `<`"),
+            ("./p >", "no file is named behind `>`"),
+            ("sh run.sh", "name the one that the compile command makes as ./NAME"),
+            ("cat x | sort", "name the one that the compile command makes as ./NAME"),
+            ("./p &> log", "of bash"),
         ] {
             let error = parsed(text).expect_err(text);
             assert!(error.contains(word), "{text}: {error}");
@@ -333,39 +268,42 @@ mod tests {
     }
 
     #[test]
-    fn in_a_project_a_shell_runs_what_needs_one() {
-        let run = RunCommand::in_project("cd data && ../p -x 'a b' | sort").expect("a command");
+    fn a_shell_runs_what_needs_one() {
+        let run = RunCommand::in_project("cd data && ../p -x 'a b' | sort > out").expect("a command");
         assert_eq!(run.program.as_deref(), Some("sh"));
-        assert_eq!(run.args, ["-c", "cd data && ../p -x 'a b' | sort"]);
-        assert_eq!(run.line(), "cd data && ../p -x 'a b' | sort");
-        for text in ["./p $HOME", "./p *.dat", "./p; ./q", "(./p)", "./p \"$X\""] {
-            assert_eq!(
-                RunCommand::in_project(text).expect("a command").program.as_deref(),
-                Some("sh"),
-                "{text}"
-            );
+        assert_eq!(run.args, ["-c", "cd data && ../p -x 'a b' | sort > out"]);
+        assert_eq!(run.line(), "cd data && ../p -x 'a b' | sort > out");
+        assert_eq!(run.written, [PathBuf::from("data/out")]);
+        for (text, script) in [
+            ("./p 3 | sort", "\"$0\" 3 | sort"),
+            ("cd data && ../p *.dat", "cd data && \"$0\" *.dat"),
+            ("env -i ./p", "env -i \"$0\""),
+        ] {
+            let run = parsed(text).expect(text);
+            let of = run.of(Path::new("/tmp/built"));
+            assert_eq!(of.program, Path::new("sh"), "{text}");
+            assert_eq!(of.args, ["-c", script, "/tmp/built"], "{text}");
         }
         for text in ["./p 'a*b' \\$x < in", "./p 2>&1", "./p > log"] {
-            assert_eq!(
-                RunCommand::in_project(text).expect("a command").program.as_deref(),
-                Some("./p"),
-                "{text}"
-            );
+            let run = RunCommand::in_project(text).expect("a command");
+            assert_eq!(run.program.as_deref(), Some("./p"), "{text}");
         }
     }
 
     #[test]
     fn what_a_program_prints_is_compared_wherever_it_goes() {
-        for text in
-            ["./p 3 > log", "./p 3 >log", "./p 3 2>/dev/null >log", "./p > log 2>&1 3", "./p >> log 3"]
-        {
+        for text in [
+            "./p 3 > log",
+            "./p 3 >log",
+            "./p 3 2>/dev/null >log",
+            "./p > log 2>&1 3",
+            "./p >> log 3",
+            "> log ./p 3",
+        ] {
             let run = parsed(text).expect(text);
-            assert_eq!(run.args, ["3"], "{text}");
+            assert_eq!((run.args, run.written.len()), (vec!["3".to_owned()], 0), "{text}");
         }
-        assert!(parsed("./p >").expect_err("no file").contains("no file"));
         assert_eq!(parsed("./p '>0.5' x").expect("a command").args, [">0.5", "x"]);
-        let error = RunCommand::in_project("cd data && ../p > log").expect_err("not compared");
-        assert!(error.contains("is compared"), "{error}");
     }
 
     #[test]

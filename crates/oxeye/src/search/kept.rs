@@ -35,7 +35,7 @@ fn path(session: &Session<'_>, header: &Header) -> Option<PathBuf> {
     let options = session.options;
     let file = options.file.canonicalize().ok()?;
     let run = &options.run;
-    let how = (&run.env, &run.args, &run.stdin, &run.folder, &run.program);
+    let how = (&run.env, &run.args, &run.script, &run.stdin, &run.folder, &run.program);
     let key = serde_json::to_string(&(env!("CARGO_PKG_VERSION"), header, file, &options.focus.function, how))
         .ok()?;
     Some(folder.join(format!("{}.jsonl", digest(&key))))

@@ -1,11 +1,10 @@
 """Makes the loop nests of C programs fast, and checks that they still compute the same.
 
 >>> import oxeye
->>> report = oxeye.optimize("gemm.c", cc=["gcc", "-O3", "-march=native", "-lm"])
+>>> report = oxeye.tune("gemm.c", cc=["gcc", "-O3", "-march=native", "-lm"])
 
-Functions have the names of the commands: :func:`optimize`, :func:`search`, :func:`explain`, :func:`profile`,
-:func:`replay`, :func:`tune`, :func:`check`, :func:`values`, :func:`flow`, :func:`host`, :func:`check_build`, :func:`rerun`,
-:func:`doctor`. Their options are keyword arguments. :func:`read` reads a file
+Functions have the names of the commands: :func:`tune`, :func:`profile`, :func:`explain`, :func:`inspect`, :func:`check`,
+:func:`verify`, :func:`doctor`, :func:`apply`, :func:`rerun`. Their options are keyword arguments. :func:`read` reads a file
 into its nests, and :class:`Database` opens a recipe database. Runs measure one after the other, also from several threads.
 """
 
@@ -15,19 +14,8 @@ import atexit
 import os
 
 from . import _oxeye
-from .commands import (
-    check,
-    check_build,
-    doctor,
-    explain,
-    host,
-    optimize,
-    profile,
-    replay,
-    rerun,
-    search,
-    tune,
-)
+from ._old import check_build, flow, host, replay, search, values
+from .commands import apply, check, doctor, explain, optimize, profile, rerun, tune, verify
 from .database import Database, Entry, Tally
 from .errors import (
     Cancelled,
@@ -41,10 +29,23 @@ from .errors import (
 )
 from .progress import Progress
 from .records import Quantity, Record
-from .reports import CheckReport, Donor, ExplainReport, Host, NormalForm, ProfileReport, ProjectReport, Replayed, Report
+from .reports import (
+    CheckReport,
+    Diagnosis,
+    Donor,
+    ExplainReport,
+    Host,
+    NormalForm,
+    ProfileReport,
+    ProjectReport,
+    Replayed,
+    Report,
+    RerunReport,
+    VerifyReport,
+)
 from .tables import Table
 from .units import Nest, Unit, read
-from .watching import Finding, Flow, FlowReport, ValuesReport, flow, values
+from .watching import Finding, Flow, FlowReport, InspectReport, ValuesReport, inspect
 
 __version__ = _oxeye.VERSION
 
@@ -54,6 +55,7 @@ __all__ = [
     "CompileError",
     "Database",
     "DatabaseError",
+    "Diagnosis",
     "Donor",
     "Entry",
     "ExplainReport",
@@ -62,6 +64,7 @@ __all__ = [
     "FlowReport",
     "Host",
     "InputError",
+    "InspectReport",
     "InternalError",
     "Nest",
     "NormalForm",
@@ -75,16 +78,20 @@ __all__ = [
     "RefusedError",
     "Replayed",
     "Report",
+    "RerunReport",
     "Table",
     "Tally",
     "Unit",
     "ValuesReport",
+    "VerifyReport",
+    "apply",
     "check",
     "check_build",
     "doctor",
     "explain",
     "flow",
     "host",
+    "inspect",
     "optimize",
     "profile",
     "read",
@@ -93,6 +100,7 @@ __all__ = [
     "search",
     "tune",
     "values",
+    "verify",
 ]
 
 

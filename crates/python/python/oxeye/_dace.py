@@ -21,8 +21,8 @@ class Program:
 
     Attributes
     ----------
-    file : str or path
-        The file.
+    file : str or path or None
+        The file; ``None`` for a project.
     output : str or path or None
         Where the tuned one goes.
     is_dace : bool
@@ -31,7 +31,7 @@ class Program:
         Whether the files are there after the run.
     """
 
-    file: _words.PathLike
+    file: _words.PathLike | None
     output: _words.PathLike | None
     is_dace: bool
     is_kept: bool
@@ -46,7 +46,10 @@ def _sdfg(given: Any) -> Any:
 
 @contextmanager
 def program(given: Any, output: _words.PathLike | None) -> Iterator[Program]:
-    """A path as it is; an SDFG or a ``@dace.program`` as a file for as long as the run takes."""
+    """A path, or nothing, as it is; an SDFG or a ``@dace.program`` as a file for as long as the run takes."""
+    if given is None:
+        yield Program(None, output, False, True)
+        return
     if isinstance(given, (str, os.PathLike)):
         yield Program(given, output, os.fspath(given).endswith(".sdfg"), True)
         return

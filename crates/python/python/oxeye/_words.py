@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import tempfile
@@ -13,6 +14,7 @@ from typing import Any, Union
 import numpy as np
 
 from .errors import InputError
+from .records import Record
 
 PathLike = Union[str, "os.PathLike[str]"]
 Compiler = Union[str, Sequence[str], None]
@@ -28,9 +30,14 @@ def compiler(cc: Compiler) -> list[str]:
     return ["--", *words]
 
 
-def duration(time: float | str) -> str:
+def duration(time: float | str | None) -> str | None:
     """Seconds, or a time with a unit."""
-    return time if isinstance(time, str) else f"{float(time):.9g}s"
+    return time if time is None or isinstance(time, str) else f"{float(time):.9g}s"
+
+
+def several(given: PathLike | Sequence[PathLike]) -> Sequence[PathLike]:
+    """Several of what may be one."""
+    return [given] if isinstance(given, (str, os.PathLike)) else given
 
 
 def options(**given: Any) -> list[str]:
@@ -74,6 +81,18 @@ def arrays(inputs: Mapping[str, Any] | None, scalars: bool = False) -> Iterator[
             np.save(path, whole, allow_pickle=False)
             files[name] = str(path)
         yield files
+
+
+@contextmanager
+def report_file(report: PathLike | Record | None) -> Iterator[PathLike | None]:
+    """A report as a file: a path stays, what is an object is written for as long as the run takes."""
+    if report is None or isinstance(report, (str, os.PathLike)):
+        yield report
+        return
+    with tempfile.TemporaryDirectory(prefix="oxeye-report-") as folder:
+        path = Path(folder) / "report.json"
+        path.write_text(json.dumps(report.to_dict()), encoding="utf-8")
+        yield path
 
 
 def file(path: PathLike) -> str:

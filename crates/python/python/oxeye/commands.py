@@ -7,13 +7,14 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Literal, Union, overload
 
 from . import _dace, _oxeye, _words
+from ._renamed import renamed
+from .errors import InputError
 from .progress import Listener, listening
-from .units import Nest, recipe_file
+from .records import Record
 from .reports import (
-    CheckBuildReport,
     CheckReport,
     Diagnosis,
     ExplainReport,
@@ -23,115 +24,142 @@ from .reports import (
     Replayed,
     Report,
     RerunReport,
+    VerifyReport,
 )
+from .units import Nest, recipe_file
 
 __all__ = [
+    "apply",
     "check",
-    "check_build",
     "doctor",
     "explain",
-    "host",
     "optimize",
     "profile",
-    "replay",
     "rerun",
-    "search",
     "tune",
+    "verify",
 ]
 
 Heard = Union[bool, Listener, None]
+Places = Union[str, Sequence[str]]
 
 
 def _call(
     command: str, words: list[str], progress: Heard, behind: Sequence[str] = ()
-) -> tuple[dict[str, Any], str | None, str | None]:
+) -> tuple[dict[str, Any], list[str], str | None]:
     with listening(progress) as listener:
-        text, html, note = _oxeye.call(["oxeye", command, *words, *behind], listener)
-    return json.loads(text), html, note
+        text, pages, note = _oxeye.call(["oxeye", command, *words, *behind], listener)
+    return json.loads(text), pages, note
 
 
-def optimize(
-    file: _words.PathLike | Any,
+def _page(pages: list[str]) -> str | None:
+    return pages[0] if pages else None
+
+
+@overload
+def tune(file: _words.PathLike | Any, **options: Any) -> Report: ...
+@overload
+def tune(file: None = None, **options: Any) -> ProjectReport: ...
+def tune(  # type: ignore[misc]  # The options of both are those that stand here.
+    file: _words.PathLike | Any | None = None,
     *,
-    arguments: Mapping[str, Any] | None = None,
-    symbols: Mapping[str, int] | None = None,
     cc: _words.Compiler = None,
-    budget: float | str = 60,
-    quick: bool = False,
-    fresh: bool = False,
-    function: str | None = None,
-    set: Mapping[str, int] | None = None,
-    inputs: Mapping[str, Any] | None = None,
+    build: str | None = None,
+    compile_commands: _words.PathLike | None = None,
     run: str | None = None,
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
+    timeout: float | str | None = None,
     threads: int | None = None,
+    function: str | None = None,
+    set: Mapping[str, int] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    symbols: Mapping[str, int] | None = None,
     no_alias: bool = False,
-    output: _words.PathLike | None = None,
-    in_place: bool = False,
+    budget: float | str | None = None,
+    quick: bool = False,
+    fresh: bool = False,
+    only: Places = (),
+    exclude: Places = (),
+    min_share: float | None = None,
     top_k: int | None = None,
-    candidates: _words.PathLike | Iterable[tuple[Nest, str]] | None = None,
-    values: _words.PathLike | None = None,
+    recipes: _words.PathLike | Iterable[tuple[Nest, str]] | None = None,
+    values: _words.PathLike | Record | None = None,
     fp: str | None = None,
     tolerance: float | None = None,
     ignore: Sequence[str] = (),
     compare: Sequence[_words.PathLike] = (),
+    min_speedup: float | None = None,
+    output: _words.PathLike | None = None,
+    in_place: bool = False,
     save_recipe: _words.PathLike | None = None,
+    save_config: bool = False,
     keep_candidates: _words.PathLike | None = None,
-    learn: bool = False,
+    dry_run: bool = False,
     database: _words.PathLike | None = None,
     no_database: bool = False,
+    learn: bool = False,
     progress: Heard = None,
-) -> Report:
-    """Rewrites the loop nests of a C file or a DaCe program so that they run faster, checked against the original.
+    candidates: _words.PathLike | Iterable[tuple[Nest, str]] | None = None,
+) -> Report | ProjectReport:
+    """Makes the loop nests of a C file, a DaCe program or a project faster, checked against the original.
 
-    The tuned file is written; if nothing is faster, it is the input byte for byte, and the report says why.
+    Of a file, the tuned file is written; if nothing is faster, it is the input byte for byte, and the report says why. Without
+    a file, the project in the present folder is tuned, and a patch is written; where ``build`` or ``run`` is not given,
+    ``oxeye.toml`` in the present folder is read.
 
     Parameters
     ----------
-    file : str or path, or SDFG, or DaCe program
+    file : str or path, or SDFG, or DaCe program, optional
         The C file, or the DaCe program: an ``.sdfg`` file, a ``dace.SDFG``, or a ``@dace.program``. Of a DaCe program, DaCe's
-        own build on the same arguments decides what is kept, and ``report.sdfg`` is the tuned program.
-    arguments : mapping of str to array_like or path, optional
-        Arguments of a DaCe program. Default: random ones of the SDFG's shapes.
-    symbols : mapping of str to int, optional
-        Sizes of a DaCe program that do not follow from the arguments.
+        own build on the same arguments decides what is kept, and ``report.sdfg`` is the tuned program. Default: the project.
     cc : str or sequence of str, optional
-        Compiler and arguments, as you would type them, further sources and libraries included:
+        Compiler and arguments of a file, as you would type them, further sources and libraries included:
         ``["gcc", "-O3", "-march=native", "main.c", "-lm"]``. Default: ``cc -O3 -march=native -lm``.
-    budget : float or str
-        Time for trying candidates: seconds, or ``"90s"``, ``"5m"``.
-    quick : bool
-        Stop at what similar nests and the nests themselves suggest, however much time is left.
-    fresh : bool
-        Measure everything anew; otherwise a search goes on where an earlier run of the same command ended.
+    build : str, optional
+        The command that builds all of a project, as in a shell: ``"make clean && make"``.
+    compile_commands : str or path, optional
+        The file that lists how the sources of a project are compiled, instead of a build.
+    run : str, optional
+        How the program is run, as in a shell: ``"./prog -n 200 < input.dat"``. Default for a file: without arguments.
+    cwd : str or path, optional
+        The folder that the program runs in. Default: the present one.
+    exit_code : int, optional
+        The exit code of the program when all is well. Default: 0.
+    timeout : float or str, optional
+        The longest a run of the program may take: seconds, or ``"90s"``, ``"5m"``. Default: twenty times the budget.
+    threads : int, optional
+        Most threads to use; 1 emits no OpenMP. Default: all cores.
     function : str, optional
-        Only the nests of this function.
+        Only the nests of this function of a file.
     set : mapping of str to int, optional
         Sizes, for a function that no program calls.
     inputs : mapping of str to array_like or path, optional
         Contents of arrays, for the same case: NumPy arrays of the shapes that the sizes give, or ``.npy`` files. Other
         arrays are drawn at random from a fixed seed.
-    run : str, optional
-        How the program is run, as in a shell: ``"./prog -n 200 < input.dat"``. Default: without arguments.
-    cwd : str or path, optional
-        The folder that the program runs in. Default: the present one.
-    exit_code : int, optional
-        The exit code of the program when all is well. Default: 0.
-    threads : int, optional
-        Most threads to use; 1 emits no OpenMP. Default: all cores.
+    arguments : mapping of str to array_like or path, optional
+        Arguments of a DaCe program. Default: random ones of the SDFG's shapes.
+    symbols : mapping of str to int, optional
+        Sizes of a DaCe program that do not follow from the arguments.
     no_alias : bool
         Assume that pointer parameters of a function never overlap.
-    output : str or path, optional
-        Where the tuned file goes. Default: ``gemm.oxeye.c`` beside ``gemm.c``.
-    in_place : bool
-        Change the file itself instead.
+    budget : float or str, optional
+        Time for the whole run: seconds, or ``"90s"``, ``"5m"``. Default: a minute.
+    quick : bool
+        Stop at what similar nests and the nests themselves suggest, however much time is left.
+    fresh : bool
+        Measure everything anew; otherwise a run goes on where an earlier one of the same command ended.
+    only, exclude : str or sequence of str
+        Files, ``"grid.c:12"``, or functions whose nests alone are tuned, or are not tuned.
+    min_share : float, optional
+        Leave nests that take less of the program's time, in percent.
     top_k : int, optional
         Candidates to try first on each nest, from what helped similar nests. Default: 3.
-    candidates : str or path, or iterable of (Nest, str), optional
-        Recipes of one's own to try before the others: a recipe file, or nests of :func:`oxeye.read` with recipes.
-    values : str or path, optional
-        The JSON that ``oxeye values --json`` wrote: recipes for what it found are tried as well.
+    recipes : str or path, or iterable of (Nest, str), optional
+        Recipes of one's own for a file, to try before the others: a recipe file, or nests of :func:`oxeye.read` with recipes.
+    values : str or path, or InspectReport, optional
+        What :func:`inspect` found in a file, or the JSON that ``oxeye inspect --json`` wrote: recipes for that are tried, too.
     fp : {"strict", "reassociate"}, optional
         Whether floating-point sums may be reordered. Default: as the compile flags say.
     tolerance : float, optional
@@ -140,23 +168,37 @@ def optimize(
         Regular expressions for what is not compared in the lines that the program prints or writes.
     compare : sequence of str or path
         Files that the program writes, to be compared as well; ``"u.bin:f32"`` for raw numbers.
+    min_speedup : float, optional
+        Keep a result only if the program is so many times as fast. Default: 1.03.
+    output : str or path, optional
+        Where the tuned file goes. Default: ``gemm.oxeye.c`` beside ``gemm.c``. Of a project, where the patch goes; a folder
+        (``"tuned/"``) gets copies of the changed files. Default: ``oxeye.patch``.
+    in_place : bool
+        Change the files themselves instead.
     save_recipe : str or path, optional
-        Where to write the recipes of the chosen candidates for :func:`replay`.
+        Where to write the recipes of what was changed for :func:`apply`.
+    save_config : bool
+        Keep the options of a project's run in ``oxeye.toml``, and what it found in ``oxeye.lock.json`` for :func:`check`.
     keep_candidates : str or path, optional
-        A folder for the fastest candidates of every nest, as files for :func:`rerun`.
-    learn : bool
-        Add every trial to the recipe database.
+        A folder for the fastest candidates of every nest of a file, as files for :func:`rerun`.
+    dry_run : bool
+        Look at the nests and their shares; try and write nothing.
     database : str or path, optional
         The recipe database to learn from, besides the built-in one. Default: the user's own.
     no_database : bool
         Do not look up similar nests.
+    learn : bool
+        Add every trial on a file to the recipe database.
     progress : bool or callable, optional
         ``True`` for a bar (of ``tqdm``), ``False`` for none, or a function of a :class:`oxeye.Progress`. Default: a bar
         in terminals and notebooks, if ``tqdm`` is installed.
+    candidates
+        The old name of ``recipes``.
 
     Returns
     -------
-    Report
+    Report or ProjectReport
+        Of a file, a :class:`oxeye.Report`; of a project, a :class:`oxeye.ProjectReport`.
 
     Raises
     ------
@@ -167,139 +209,77 @@ def optimize(
     ProgramError
         If the program does not run to its end.
     RefusedError
-        If a candidate of one's own cannot be proved legal.
+        If a recipe of one's own cannot be proved legal.
     Cancelled
         After Ctrl-C, within two seconds; no file was changed then.
 
     Examples
     --------
-    >>> report = oxeye.optimize("gemm.c", cc=["gcc", "-O3", "-march=native", "-lm"], budget=60, threads=2)
+    >>> report = oxeye.tune("gemm.c", cc=["gcc", "-O3", "-march=native", "-lm"], budget=60, threads=2)
     >>> report.program.speedup, report.output
     >>> polars.DataFrame(report.table())
+    >>> oxeye.tune(build="make clean && make", run="./solver -n 200")
     """
-    given = _dace.values(inputs, arguments)
+    if candidates is not None:
+        renamed("oxeye.tune(candidates=...)", "oxeye.tune(recipes=...)")
+        recipes = candidates
+    if file is None and (arguments or symbols or inputs):
+        raise InputError("arguments, symbols and inputs are of a file; name it")
     with (
         _dace.program(file, output) as program,
-        _words.arrays(given, scalars=program.is_dace) as files,
-        recipe_file(candidates) as own,
+        _words.arrays(_dace.values(inputs, arguments), scalars=program.is_dace) as files,
+        recipe_file(recipes) as own,
+        _words.report_file(values) as found,
     ):
         words = _words.options(
-            budget=_words.duration(budget),
-            candidates=own,
-            python=_dace.python(program.is_dace),
-            quick=quick,
-            fresh=fresh,
-            function=function,
-            set=_dace.sizes(set, symbols),
-            input=files,
+            build=build,
+            compile_commands=compile_commands,
             run=run,
             cwd=cwd,
             exit_code=exit_code,
+            timeout=_words.duration(timeout),
             threads=threads,
+            function=function,
+            set=_dace.sizes(set, symbols),
+            input=files,
+            python=_dace.python(program.is_dace),
             no_alias=no_alias,
-            output=program.output,
-            in_place=in_place,
+            budget=_words.duration(budget),
+            quick=quick,
+            fresh=fresh,
+            only=_words.several(only),
+            exclude=_words.several(exclude),
+            min_share=min_share,
             top_k=top_k,
-            values=values,
+            recipes=own,
+            values=found,
             fp=fp,
             tolerance=tolerance,
-            ignore=ignore,
-            compare=compare,
+            ignore=_words.several(ignore),
+            compare=_words.several(compare),
+            min_speedup=min_speedup,
+            output=program.output,
+            in_place=in_place,
             save_recipe=save_recipe,
+            save_config=save_config,
             keep_candidates=keep_candidates,
-            learn=learn,
+            dry_run=dry_run,
             database=database,
             no_database=no_database,
+            learn=learn,
         )
-        report = Report(*_call("optimize", [*words, _words.file(program.file)], progress, _words.compiler(cc)))
-        if program.is_dace:
+        named = [] if program.file is None else [_words.file(program.file)]
+        fields, pages, note = _call("tune", [*words, *named], progress, _words.compiler(cc))
+        if program.file is None:
+            return ProjectReport(fields, _page(pages))
+        report = Report(fields, _page(pages), note)
+        if program.is_dace and not dry_run:
             report._keep(Path(report.output).read_text(), is_kept=program.is_kept)
         return report
 
 
-def search(
-    file: _words.PathLike,
-    *,
-    budget: float | str,
-    cc: _words.Compiler = None,
-    seed: int | None = None,
-    log: _words.PathLike | None = None,
-    max_trials: int | None = None,
-    function: str | None = None,
-    set: Mapping[str, int] | None = None,
-    inputs: Mapping[str, Any] | None = None,
-    run: str | None = None,
-    cwd: _words.PathLike | None = None,
-    exit_code: int | None = None,
-    threads: int | None = None,
-    no_alias: bool = False,
-    output: _words.PathLike | None = None,
-    in_place: bool = False,
-    top_k: int | None = None,
-    fp: str | None = None,
-    tolerance: float | None = None,
-    ignore: Sequence[str] = (),
-    compare: Sequence[_words.PathLike] = (),
-    save_recipe: _words.PathLike | None = None,
-    database: _words.PathLike | None = None,
-    no_learn: bool = False,
-    progress: Heard = None,
-) -> Report:
-    """Searches faster schedules of a C file's loop nests for as long as a budget allows, and writes the tuned file.
-
-    Parameters
-    ----------
-    file : str or path
-        The C file.
-    budget : float or str
-        Time for the whole search: seconds, or ``"90s"``, ``"5m"``. A resumed search gets what is left of it.
-    cc : str or sequence of str, optional
-        Compiler and arguments, as of :func:`optimize`.
-    seed : int, optional
-        Seed of the random choices: the same measurements give the same search.
-    log : str or path, optional
-        Log every trial as a line of JSON, and resume the search of a log that exists.
-    max_trials : int, optional
-        Compile and run at most this many candidates of each nest.
-    database : str or path, optional
-        The recipe database that trials are added to. Default: the user's own.
-    no_learn : bool
-        Add nothing to the recipe database.
-    function, set, inputs, run, cwd, exit_code, threads, no_alias, output, in_place, top_k, fp, tolerance, ignore, \
-compare, save_recipe, progress
-        As of :func:`optimize`.
-
-    Returns
-    -------
-    Report
-        Its ``search`` says how the search of each nest went.
-    """
-    with _words.arrays(inputs) as files:
-        words = _words.options(
-            budget=_words.duration(budget),
-            seed=seed,
-            log=log,
-            max_trials=max_trials,
-            function=function,
-            set=set,
-            input=files,
-            run=run,
-            cwd=cwd,
-            exit_code=exit_code,
-            threads=threads,
-            no_alias=no_alias,
-            output=output,
-            in_place=in_place,
-            top_k=top_k,
-            fp=fp,
-            tolerance=tolerance,
-            ignore=ignore,
-            compare=compare,
-            save_recipe=save_recipe,
-            database=database,
-            no_learn=no_learn,
-        )
-        return Report(*_call("search", [*words, _words.file(file)], progress, _words.compiler(cc)))
+#: A second name of :func:`tune`, for files.
+optimize = tune
 
 
 def explain(
@@ -314,6 +294,7 @@ def explain(
     run: str | None = None,
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
+    timeout: float | str | None = None,
     threads: int | None = None,
     no_alias: bool = False,
     top_k: int | None = None,
@@ -330,8 +311,8 @@ def explain(
         The C file.
     no_run : bool
         Do not measure candidates; the program itself is still run once.
-    cc, budget, function, set, inputs, run, cwd, exit_code, threads, no_alias, top_k, fp, database, no_database, progress
-        As of :func:`optimize`.
+    cc, budget, function, set, inputs, run, cwd, exit_code, timeout, threads, no_alias, top_k, fp, database, no_database, progress
+        As of :func:`tune`.
 
     Returns
     -------
@@ -347,6 +328,7 @@ def explain(
             run=run,
             cwd=cwd,
             exit_code=exit_code,
+            timeout=_words.duration(timeout),
             threads=threads,
             no_alias=no_alias,
             top_k=top_k,
@@ -369,6 +351,7 @@ def profile(
     run: str | None = None,
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
+    timeout: float | str | None = None,
     threads: int | None = None,
     no_alias: bool = False,
     progress: Heard = None,
@@ -383,8 +366,8 @@ def profile(
         Measure again even if a profile of the same program is kept.
     trace : str or path, optional
         Where to write when each thread was in which nest, for Chrome's and Perfetto's trace viewers.
-    cc, function, set, inputs, run, cwd, exit_code, threads, no_alias, progress
-        As of :func:`optimize`.
+    cc, function, set, inputs, run, cwd, exit_code, timeout, threads, no_alias, progress
+        As of :func:`tune`.
 
     Returns
     -------
@@ -400,14 +383,15 @@ def profile(
             run=run,
             cwd=cwd,
             exit_code=exit_code,
+            timeout=_words.duration(timeout),
             threads=threads,
             no_alias=no_alias,
         )
-        fields, html, _ = _call("profile", [*words, _words.file(file)], progress, _words.compiler(cc))
-        return ProfileReport(fields, html)
+        fields, pages, _ = _call("profile", [*words, _words.file(file)], progress, _words.compiler(cc))
+        return ProfileReport(fields, _page(pages))
 
 
-def replay(
+def apply(
     recipe: _words.PathLike | Report | Mapping[str, Any],
     file: _words.PathLike | None = None,
     *,
@@ -423,7 +407,7 @@ def replay(
     Parameters
     ----------
     recipe : str, path, Report, ProjectReport or mapping
-        A recipe file, a report or its ``recipes``, or a log of :func:`search`.
+        A recipe file, a report or its ``recipes``, or a log of a search.
     file : str or path, optional
         The C file; for a project, its root. Default for projects: the repository, else the present folder.
     cc : str or sequence of str, optional
@@ -459,85 +443,7 @@ def replay(
             trial=trial, output=output, in_place=in_place, build=build, compile_commands=compile_commands
         )
         words = [*options, _words.file(path), *([] if file is None else [_words.file(file)])]
-        return Replayed(_call("replay", words, False, _words.compiler(cc))[0])
-
-
-def tune(
-    *,
-    build: str | None = None,
-    compile_commands: _words.PathLike | None = None,
-    run: str | None = None,
-    cwd: _words.PathLike | None = None,
-    exit_code: int | None = None,
-    budget: float | str | None = None,
-    quick: bool = False,
-    fresh: bool = False,
-    threads: int | None = None,
-    no_alias: bool = False,
-    output: _words.PathLike | None = None,
-    in_place: bool = False,
-    top_k: int | None = None,
-    fp: str | None = None,
-    tolerance: float | None = None,
-    ignore: Sequence[str] = (),
-    compare: Sequence[_words.PathLike] = (),
-    save_recipe: _words.PathLike | None = None,
-    save_config: bool = False,
-    database: _words.PathLike | None = None,
-    no_database: bool = False,
-    progress: Heard = None,
-) -> ProjectReport:
-    """Finds the loop nests that take the time of the project in the present folder, makes them faster, and writes a patch.
-
-    Where ``build`` or ``run`` is not given, ``oxeye.toml`` in the present folder is read.
-
-    Parameters
-    ----------
-    build : str, optional
-        The command that builds all of it, as in a shell: ``"make clean && make"``.
-    compile_commands : str or path, optional
-        The file that lists how the sources are compiled, instead of a build.
-    run : str, optional
-        How the program is run, as in a shell.
-    budget : float or str, optional
-        Time for trying candidates: seconds, or ``"90s"``, ``"5m"``. Default: a minute.
-    output : str or path, optional
-        Where the patch goes; a folder (``"tuned/"``) gets copies of the changed files. Default: ``oxeye.patch``.
-    save_config : bool
-        Keep the options of this run in ``oxeye.toml``, and what it found in ``oxeye.lock.json`` for :func:`check`.
-    cwd, exit_code, quick, fresh, threads, no_alias, in_place, top_k, fp, tolerance, ignore, compare, save_recipe, \
-database, no_database, progress
-        As of :func:`optimize`.
-
-    Returns
-    -------
-    ProjectReport
-    """
-    words = _words.options(
-        build=build,
-        compile_commands=compile_commands,
-        run=run,
-        cwd=cwd,
-        exit_code=exit_code,
-        budget=None if budget is None else _words.duration(budget),
-        quick=quick,
-        fresh=fresh,
-        threads=threads,
-        no_alias=no_alias,
-        output=output,
-        in_place=in_place,
-        top_k=top_k,
-        fp=fp,
-        tolerance=tolerance,
-        ignore=ignore,
-        compare=compare,
-        save_recipe=save_recipe,
-        save_config=save_config,
-        database=database,
-        no_database=no_database,
-    )
-    fields, html, _ = _call("tune", words, progress)
-    return ProjectReport(fields, html)
+        return Replayed(_call("apply", words, False, _words.compiler(cc))[0])
 
 
 def check(
@@ -550,6 +456,7 @@ def check(
     run: str | None = None,
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
+    timeout: float | str | None = None,
     threads: int | None = None,
     fp: str | None = None,
     tolerance: float | None = None,
@@ -567,7 +474,7 @@ def check(
         The sources are as they were; check with this patch in them.
     slack : float, optional
         By how much a figure may be worse than it was, in percent. Default: 25.
-    build, compile_commands, run, cwd, exit_code, threads, fp, tolerance, ignore, compare, progress
+    build, compile_commands, run, cwd, exit_code, timeout, threads, fp, tolerance, ignore, compare, progress
         As of :func:`tune`; without ``build`` and ``run``, ``oxeye.toml`` has them.
 
     Returns
@@ -584,16 +491,17 @@ def check(
         run=run,
         cwd=cwd,
         exit_code=exit_code,
+        timeout=_words.duration(timeout),
         threads=threads,
         fp=fp,
         tolerance=tolerance,
-        ignore=ignore,
-        compare=compare,
+        ignore=_words.several(ignore),
+        compare=_words.several(compare),
     )
     return CheckReport(_call("check", words, progress)[0])
 
 
-def check_build(
+def verify(
     file: _words.PathLike,
     *,
     cc: _words.Compiler = None,
@@ -602,6 +510,7 @@ def check_build(
     run: str | None = None,
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
+    timeout: float | str | None = None,
     threads: int | None = None,
     no_alias: bool = False,
     fp: str | None = None,
@@ -609,7 +518,7 @@ def check_build(
     ignore: Sequence[str] = (),
     compare: Sequence[_words.PathLike] = (),
     progress: Heard = None,
-) -> CheckBuildReport:
+) -> VerifyReport:
     """Debug builds of a tuned file: checked accesses, threads, sanitizers.
 
     Parameters
@@ -620,12 +529,12 @@ def check_build(
         The tuned file. Default: ``gemm.oxeye.c`` beside ``gemm.c``.
     recipe : str or path, optional
         A recipe file; what it makes is checked if no tuned file is named.
-    cc, run, cwd, exit_code, threads, no_alias, fp, tolerance, ignore, compare, progress
-        As of :func:`optimize`.
+    cc, run, cwd, exit_code, timeout, threads, no_alias, fp, tolerance, ignore, compare, progress
+        As of :func:`tune`.
 
     Returns
     -------
-    CheckBuildReport
+    VerifyReport
         Its ``passed`` is the answer, ``builds`` has what each build found.
     """
     words = _words.options(
@@ -634,14 +543,15 @@ def check_build(
         run=run,
         cwd=cwd,
         exit_code=exit_code,
+        timeout=_words.duration(timeout),
         threads=threads,
         no_alias=no_alias,
         fp=fp,
         tolerance=tolerance,
-        ignore=ignore,
-        compare=compare,
+        ignore=_words.several(ignore),
+        compare=_words.several(compare),
     )
-    return CheckBuildReport(_call("check-build", [*words, _words.file(file)], progress, _words.compiler(cc))[0])
+    return VerifyReport(_call("verify", [*words, _words.file(file)], progress, _words.compiler(cc))[0])
 
 
 def rerun(
@@ -656,6 +566,7 @@ def rerun(
     run: str | None = None,
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
+    timeout: float | str | None = None,
     threads: int | None = None,
     no_alias: bool = False,
     fp: str | None = None,
@@ -671,9 +582,9 @@ def rerun(
     file : str or path
         The C file.
     candidates : str or path, or sequence of these
-        The folder that ``optimize(keep_candidates=...)`` wrote, for all that were edited, or files in it.
-    cc, budget, function, set, inputs, run, cwd, exit_code, threads, no_alias, fp, tolerance, ignore, compare, progress
-        As of :func:`optimize`.
+        The folder that ``tune(keep_candidates=...)`` wrote, for all that were edited, or files in it.
+    cc, budget, function, set, inputs, run, cwd, exit_code, timeout, threads, no_alias, fp, tolerance, ignore, compare, progress
+        As of :func:`tune`.
 
     Returns
     -------
@@ -691,48 +602,57 @@ def rerun(
             run=run,
             cwd=cwd,
             exit_code=exit_code,
+            timeout=_words.duration(timeout),
             threads=threads,
             no_alias=no_alias,
             fp=fp,
             tolerance=tolerance,
-            ignore=ignore,
-            compare=compare,
+            ignore=_words.several(ignore),
+            compare=_words.several(compare),
         )
         return RerunReport(_call("rerun", [*words, _words.file(file)], progress, _words.compiler(cc))[0])
 
 
-def doctor(*, cc: str | None = None) -> Diagnosis:
-    """What of this machine helps or hinders tuning. Nothing is measured.
+@overload
+def doctor(*, cc: str | None = None, measure: Literal[False] = False) -> Diagnosis: ...
+@overload
+def doctor(
+    *,
+    cc: str | None = None,
+    measure: Literal[True],
+    brief: bool = False,
+    refresh: bool = False,
+    progress: Heard = None,
+) -> Host: ...
+def doctor(
+    *,
+    cc: str | None = None,
+    measure: bool = False,
+    brief: bool = False,
+    refresh: bool = False,
+    progress: Heard = None,
+) -> Diagnosis | Host:
+    """What of this machine helps or hinders tuning, or with ``measure`` what the machine can do.
 
     Parameters
     ----------
     cc : str, optional
         The compiler to look at. Default: ``cc``.
-
-    Returns
-    -------
-    Diagnosis
-        Its ``findings`` have what was found, what that costs, and what would help.
-    """
-    return Diagnosis(_call("doctor", _words.options(cc=cc), None)[0])
-
-
-def host(*, brief: bool = False, refresh: bool = False, cc: str | None = None, progress: Heard = None) -> Host:
-    """What this machine can do: bandwidths of caches and memory, peak rates. Measured the first time, then kept.
-
-    Parameters
-    ----------
+    measure : bool
+        Measure bandwidths of caches and memory and peak rates: a minute the first time, then kept.
     brief : bool
-        Measure roughly, within three seconds, and not for a minute.
+        Measure roughly, within three seconds.
     refresh : bool
         Measure again even if this machine's profile is known.
-    cc : str, optional
-        Compiler whose OpenMP is timed. Default: ``cc``.
     progress : bool or callable, optional
-        As of :func:`optimize`.
+        As of :func:`tune`.
 
     Returns
     -------
-    Host
+    Diagnosis or Host
+        The ``findings`` of a :class:`oxeye.Diagnosis` have what was found, what that costs, and what would help; a
+        :class:`oxeye.Host` has the figures that were measured.
     """
-    return Host(_call("host", _words.options(brief=brief, refresh=refresh, cc=cc), progress)[0])
+    words = _words.options(cc=cc, measure=measure, brief=brief, refresh=refresh)
+    fields = _call("doctor", words, progress if measure else None)[0]
+    return Host(fields) if measure else Diagnosis(fields)

@@ -571,7 +571,7 @@ class DebugBuild(Record):
     seconds: float | None
 
 
-class CheckBuildReport(Record):
+class VerifyReport(Record):
     """What the debug builds of a tuned file found.
 
     Attributes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from . import _words
@@ -9,7 +10,7 @@ from .commands import Heard, _call
 from .records import Record
 from .reports import Skipped, _Page
 
-__all__ = ["Finding", "Flow", "FlowReport", "ValuesReport", "flow", "values"]
+__all__ = ["Finding", "Flow", "FlowReport", "InspectReport", "ValuesReport", "inspect"]
 
 
 class Finding(Record):
@@ -112,74 +113,75 @@ class FlowReport(_Page):
     notes: list[str]
 
 
-def _watched(
-    command: str,
-    file: _words.PathLike,
-    cc: _words.Compiler,
-    seconds: float,
-    progress: Heard,
-    **given: Any,
-) -> tuple[dict[str, Any], str | None]:
-    words = _words.options(seconds=float(seconds), **given)
-    fields, html, _ = _call(command, [*words, _words.file(file)], progress, _words.compiler(cc))
-    return fields, html
+class InspectReport(Record):
+    """What one run of a program showed of its loop nests.
+
+    Attributes
+    ----------
+    values : ValuesReport
+        What the values have in common that nests read and write.
+    flow : FlowReport
+        Which nest's output feeds which.
+    """
+
+    def __init__(self, fields: dict[str, Any], pages: list[str]) -> None:
+        super().__init__(fields)
+        of_values, of_flow = pages
+        self.values = ValuesReport(fields["values"], of_values)
+        self.flow = FlowReport(fields["flow"], of_flow)
+
+    def _repr_html_(self) -> str:
+        return f"{self.values._repr_html_()}{self.flow._repr_html_()}"
 
 
-def values(
+def inspect(
     file: _words.PathLike,
     *,
     cc: _words.Compiler = None,
-    seconds: float = 20,
     run: str | None = None,
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
+    timeout: float | str | None = None,
+    threads: int | None = None,
     function: str | None = None,
+    set: Mapping[str, int] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    no_alias: bool = False,
+    seconds: float | None = None,
+    accesses: int | None = None,
     progress: Heard = None,
-) -> ValuesReport:
-    """What the values that loop nests read and write have in common, and which recipe would profit.
+) -> InspectReport:
+    """What loop nests read and write, and which feeds which, found out by watching one run.
 
     Parameters
     ----------
     file : str or path
         The C file.
-    seconds : float
-        Seconds of the run in which accesses are looked at.
-    cc, run, cwd, exit_code, function, progress
-        As of :func:`optimize`.
+    seconds : float, optional
+        Seconds of the run in which accesses are looked at. Default: 20.
+    accesses : int, optional
+        Millions of accesses after which every other block of memory is left alone. Default: 4.
+    cc, run, cwd, exit_code, timeout, threads, function, set, inputs, no_alias, progress
+        As of :func:`oxeye.tune`.
 
     Returns
     -------
-    ValuesReport
+    InspectReport
+        Its ``values`` and its ``flow`` have pages of their own.
     """
-    given = {"run": run, "cwd": cwd, "exit_code": exit_code, "function": function}
-    return ValuesReport(*_watched("values", file, cc, seconds, progress, **given))
-
-
-def flow(
-    file: _words.PathLike,
-    *,
-    cc: _words.Compiler = None,
-    seconds: float = 20,
-    run: str | None = None,
-    cwd: _words.PathLike | None = None,
-    exit_code: int | None = None,
-    function: str | None = None,
-    progress: Heard = None,
-) -> FlowReport:
-    """Which loop nest's output feeds which, and what of it nobody reads.
-
-    Parameters
-    ----------
-    file : str or path
-        The C file.
-    seconds : float
-        Seconds of the run in which accesses are looked at.
-    cc, run, cwd, exit_code, function, progress
-        As of :func:`optimize`.
-
-    Returns
-    -------
-    FlowReport
-    """
-    given = {"run": run, "cwd": cwd, "exit_code": exit_code, "function": function}
-    return FlowReport(*_watched("flow", file, cc, seconds, progress, **given))
+    with _words.arrays(inputs) as files:
+        words = _words.options(
+            run=run,
+            cwd=cwd,
+            exit_code=exit_code,
+            timeout=_words.duration(timeout),
+            threads=threads,
+            function=function,
+            set=set,
+            input=files,
+            no_alias=no_alias,
+            seconds=seconds,
+            accesses=accesses,
+        )
+        fields, pages, _ = _call("inspect", [*words, _words.file(file)], progress, _words.compiler(cc))
+        return InspectReport(fields, pages)

@@ -1,13 +1,14 @@
 //! `oxeye.toml`: what tuning a project needs to be told, kept beside it.
 
+mod value;
+
 use super::options::{BuildSource, TuneOptions};
-use crate::request::{Checks, Error, FpPolicy, RunCommand, files, parse_duration};
-use oxeye_measure::{ComparedFile, Pattern};
+use crate::request::{Checks, Error, FpPolicy, LEAST_SPEEDUP, NamedPlace, RunCommand, files};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
+use value::Value;
 
 /// The name of the file, in the folder that `oxeye` is called in.
 pub const CONFIG_FILE: &str = "oxeye.toml";
@@ -23,10 +24,22 @@ pub struct ProjectConfig {
     pub cwd: Option<PathBuf>,
     /// The exit code that tells that all went well.
     pub exit_code: Option<i32>,
+    /// How long a run of the program may take.
+    pub timeout: Option<Duration>,
     /// Time for trying candidates.
     pub budget: Option<Duration>,
     /// Most threads to use.
     pub threads: Option<u32>,
+    /// Whether pointer parameters of a function never overlap.
+    pub no_alias: Option<bool>,
+    /// The places in which nests are tuned; everywhere if there is none.
+    pub only: Vec<NamedPlace>,
+    /// The places in which nests are not tuned.
+    pub exclude: Vec<NamedPlace>,
+    /// The least share of the program's time, in percent, of nests that are tuned.
+    pub min_share: Option<f64>,
+    /// How many times as fast the program has to be for a result to be kept.
+    pub min_speedup: Option<f64>,
     /// Whether floating-point sums may be reordered.
     pub fp: Option<FpPolicy>,
     /// How what the program leaves is compared: `tolerance`, `ignore` and `compare`.
@@ -34,14 +47,20 @@ pub struct ProjectConfig {
 }
 
 /// The keys, in the order in which they are written.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 17] = [
     "build",
     "compile-commands",
     "run",
     "cwd",
     "exit-code",
-    "budget",
+    "timeout",
     "threads",
+    "no-alias",
+    "budget",
+    "only",
+    "exclude",
+    "min-share",
+    "min-speedup",
     "fp",
     "tolerance",
     "ignore",
@@ -63,19 +82,24 @@ impl ProjectConfig {
     #[must_use]
     pub fn under(self, over: Self) -> Self {
         let Checks { tolerance, ignore, files } = over.checks;
-        let chosen = |over: Vec<_>, under| if over.is_empty() { under } else { over };
         Self {
             build: over.build.or(self.build),
             run: over.run.or(self.run),
             cwd: over.cwd.or(self.cwd),
             exit_code: over.exit_code.or(self.exit_code),
+            timeout: over.timeout.or(self.timeout),
             budget: over.budget.or(self.budget),
             threads: over.threads.or(self.threads),
+            no_alias: over.no_alias.or(self.no_alias),
+            only: first_with_any(over.only, self.only),
+            exclude: first_with_any(over.exclude, self.exclude),
+            min_share: over.min_share.or(self.min_share),
+            min_speedup: over.min_speedup.or(self.min_speedup),
             fp: over.fp.or(self.fp),
             checks: Checks {
                 tolerance: tolerance.or(self.checks.tolerance),
-                ignore: if ignore.is_empty() { self.checks.ignore } else { ignore },
-                files: chosen(files, self.checks.files),
+                ignore: first_with_any(ignore, self.checks.ignore),
+                files: first_with_any(files, self.checks.files),
             },
         }
     }
@@ -95,11 +119,19 @@ impl ProjectConfig {
         let mut run = RunCommand::in_project(run).map_err(|why| Error::Input(format!("--run: {why}")))?;
         run.folder = self.cwd.clone();
         run.exit_code = self.exit_code.unwrap_or(0);
+        run.timeout = self.timeout;
+        let written = run.written.clone();
         let mut options = TuneOptions::new(build, run);
         options.budget = self.budget.unwrap_or(options.budget);
         options.threads = self.threads.unwrap_or(options.threads);
         options.fp = self.fp.unwrap_or(options.fp);
+        options.no_alias = self.no_alias.unwrap_or(options.no_alias);
+        options.focus.only.clone_from(&self.only);
+        options.focus.exclude.clone_from(&self.exclude);
+        options.focus.least_share = 0.01 * self.min_share.unwrap_or(0.0);
+        options.focus.least_speedup = self.min_speedup.unwrap_or(LEAST_SPEEDUP);
         options.checks = self.checks.clone();
+        options.checks.compare_also(&written);
         Ok(options)
     }
 
@@ -107,7 +139,6 @@ impl ProjectConfig {
     pub fn to_toml(&self) -> String {
         let mut text =
             "# How this project is built, run and compared, for `oxeye tune` and `oxeye check`.\n".to_owned();
-        let list = |items: Vec<String>| format!("[{}]", items.join(", "));
         let path = |path: &Path| quoted(&path.to_string_lossy());
         let Checks { tolerance, ignore, files } = &self.checks;
         let (command, commands) = match &self.build {
@@ -121,12 +152,18 @@ impl ProjectConfig {
             self.run.as_deref().map(quoted),
             self.cwd.as_deref().map(path),
             self.exit_code.map(|code| code.to_string()),
-            self.budget.map(|time| quoted(&format!("{}s", time.as_secs_f64()))),
+            self.timeout.map(seconds),
             self.threads.map(|threads| threads.to_string()),
+            self.no_alias.map(|no_alias| no_alias.to_string()),
+            self.budget.map(seconds),
+            list(&self.only),
+            list(&self.exclude),
+            self.min_share.map(|share| share.to_string()),
+            self.min_speedup.map(|speedup| speedup.to_string()),
             self.fp.map(|fp| quoted(fp_name(fp))),
             tolerance.map(|tolerance| format!("{tolerance:e}")),
-            (!ignore.is_empty()).then(|| list(ignore.iter().map(|p| quoted(&p.to_string())).collect())),
-            (!files.is_empty()).then(|| list(files.iter().map(|f| quoted(&f.to_string())).collect())),
+            list(ignore),
+            list(files),
         ];
         for (key, value) in KEYS.iter().zip(values) {
             let _ = value.map(|value| writeln!(text, "{key} = {value}"));
@@ -146,97 +183,61 @@ impl ProjectConfig {
         let mut config = Self::default();
         for (key, value) in entries {
             let name = key.get_ref().as_ref();
-            let taken = config.take(name, value);
+            let taken = config.take(&Value { key: name, value: value.get_ref() });
             taken.map_err(|why| (line(key.span().start), format!("`{name}` {why}")))?;
         }
         Ok(config)
     }
 
     /// Takes what a key has.
-    fn take(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<(), String> {
-        let value = value.get_ref();
-        let string = || match value {
-            DeValue::String(text) => Ok(text.clone().into_owned()),
-            _ => Err(format!("is a string, such as {}", example(key))),
-        };
-        let strings = || match value {
-            DeValue::Array(items) => items
-                .iter()
-                .map(|item| match item.get_ref() {
-                    DeValue::String(text) => Ok(text.clone().into_owned()),
-                    _ => Err(format!("is a list of strings, such as {}", example(key))),
-                })
-                .collect::<Result<Vec<_>, _>>(),
-            _ => Err(format!("is a list of strings, such as {}", example(key))),
-        };
-        let whole = |least: i64, most: i64| match value {
-            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
-                .ok()
-                .filter(|number| (least..=most).contains(number))
-                .ok_or_else(|| format!("is a number from {least} to {most}")),
-            _ => Err(format!("is a number from {least} to {most}")),
-        };
-        match key {
+    fn take(&mut self, value: &Value<'_>) -> Result<(), String> {
+        match value.key {
             "build" | "compile-commands" if self.build.is_some() => {
                 return Err(
                     "stands beside the other of build and compile-commands; one of them is enough".into()
                 );
             }
-            "build" => self.build = Some(BuildSource::Command(string()?)),
-            "compile-commands" => self.build = Some(BuildSource::CompileCommands(string()?.into())),
-            "run" => self.run = Some(string()?),
-            "cwd" => self.cwd = Some(string()?.into()),
-            "exit-code" => self.exit_code = Some(whole(0, 255)? as i32),
-            "budget" => {
-                let time = parse_duration(&string()?).map_err(|why| format!("is no time: {why}"))?;
-                self.budget = Some(time);
-            }
-            "threads" => self.threads = Some(whole(1, 4096)? as u32),
+            "build" => self.build = Some(BuildSource::Command(value.string()?)),
+            "compile-commands" => self.build = Some(BuildSource::CompileCommands(value.string()?.into())),
+            "run" => self.run = Some(value.string()?),
+            "cwd" => self.cwd = Some(value.string()?.into()),
+            "exit-code" => self.exit_code = Some(value.whole(0, 255)? as i32),
+            "timeout" => self.timeout = Some(value.time()?),
+            "threads" => self.threads = Some(value.whole(1, 4096)? as u32),
+            "no-alias" => self.no_alias = Some(value.truth()?),
+            "budget" => self.budget = Some(value.time()?),
+            "only" => self.only = value.list()?,
+            "exclude" => self.exclude = value.list()?,
+            "min-share" => self.min_share = Some(value.number(0.0..100.0)?),
+            "min-speedup" => self.min_speedup = Some(value.number(0.0..1000.0)?),
             "fp" => {
-                let name = string()?;
+                let name = value.string()?;
                 let all = [FpPolicy::Strict, FpPolicy::Reassociate, FpPolicy::FromFlags];
                 let found = all.into_iter().find(|fp| fp_name(*fp) == name);
                 self.fp = Some(found.ok_or("is one of \"strict\", \"reassociate\" and \"flags\"")?);
             }
-            "tolerance" => {
-                let number = match value {
-                    DeValue::Float(number) => number.as_str().parse().ok(),
-                    DeValue::Integer(number) => number.as_str().parse().ok(),
-                    _ => None,
-                };
-                let fits = number.filter(|value: &f64| (0.0..1.0).contains(value));
-                self.checks.tolerance = Some(fits.ok_or("is a number from 0 to below 1, such as 1e-4")?);
-            }
-            "ignore" => {
-                for text in strings()? {
-                    let pattern: Result<Pattern, _> = text.parse();
-                    self.checks.ignore.push(pattern.map_err(|why| format!("has `{text}`: {why}"))?);
-                }
-            }
-            "compare" => {
-                for text in strings()? {
-                    let file: Result<ComparedFile, _> = text.parse();
-                    self.checks.files.push(file.map_err(|why| format!("has `{text}`: {why}"))?);
-                }
-            }
+            "tolerance" => self.checks.tolerance = Some(value.number(0.0..1.0)?),
+            "ignore" => self.checks.ignore = value.list()?,
+            "compare" => self.checks.files = value.list()?,
             _ => return Err(format!("is no key of this file; they are {}", KEYS.join(", "))),
         }
         Ok(())
     }
 }
 
-/// What a value may look like.
-fn example(key: &str) -> &'static str {
-    match key {
-        "build" => "\"make clean && make\"",
-        "compile-commands" => "\"build/compile_commands.json\"",
-        "run" => "\"./solver -n 200 < input.dat\"",
-        "budget" => "\"90s\"",
-        "fp" => "\"strict\"",
-        "ignore" => "[\"took [0-9.]+ s\"]",
-        "compare" => "[\"out/u.npy\"]",
-        _ => "\"data\"",
-    }
+/// The first list that says something.
+fn first_with_any<T>(over: Vec<T>, under: Vec<T>) -> Vec<T> {
+    if over.is_empty() { under } else { over }
+}
+
+/// A list as TOML has it; `None` if nothing is in it.
+fn list<T: std::fmt::Display>(items: &[T]) -> Option<String> {
+    let items: Vec<String> = items.iter().map(|item| quoted(&item.to_string())).collect();
+    (!items.is_empty()).then(|| format!("[{}]", items.join(", ")))
+}
+
+fn seconds(time: Duration) -> String {
+    quoted(&format!("{}s", time.as_secs_f64()))
 }
 
 fn fp_name(fp: FpPolicy) -> &'static str {
@@ -267,6 +268,12 @@ fp = "strict"
 tolerance = 1e-4
 ignore = ["took [0-9.]+ s", 'a\sb']
 compare = ["u.bin:f32"]
+timeout = "5m"
+no-alias = true
+only = ["grid.c", "main.c:12", "step"]
+exclude = ["setup"]
+min-share = 5
+min-speedup = 1.05
 "#;
 
     #[test]
@@ -277,6 +284,10 @@ compare = ["u.bin:f32"]
         assert_eq!((config.exit_code, config.threads), (Some(3), Some(2)));
         assert_eq!((config.budget, config.fp), (Some(Duration::from_secs(90)), Some(FpPolicy::Strict)));
         assert_eq!((config.checks.tolerance, config.checks.ignore.len()), (Some(1e-4), 2));
+        assert_eq!((config.timeout, config.no_alias), (Some(Duration::from_secs(300)), Some(true)));
+        let focus = config.options().expect("it is enough").focus;
+        assert_eq!((focus.only.len(), focus.exclude.len()), (3, 1));
+        assert_eq!((focus.least_share, focus.least_speedup), (0.05, 1.05));
         let again = ProjectConfig::parse(&config.to_toml()).expect("it is right");
         assert_eq!(format!("{again:?}"), format!("{config:?}"));
         let empty = ProjectConfig::default().to_toml();
@@ -292,11 +303,13 @@ compare = ["u.bin:f32"]
         let line = ProjectConfig {
             build: Some(BuildSource::CompileCommands("c.json".into())),
             threads: Some(1),
+            only: vec!["main.c".parse().expect("a place")],
             ..ProjectConfig::default()
         };
         let both = file.under(line);
         assert_eq!(both.build, Some(BuildSource::CompileCommands("c.json".into())));
         assert_eq!((both.threads, both.exit_code, both.checks.ignore.len()), (Some(1), Some(3), 2));
+        assert_eq!((both.only.len(), both.exclude.len(), both.min_speedup), (1, 1, Some(1.05)));
     }
 
     #[test]
@@ -312,6 +325,11 @@ compare = ["u.bin:f32"]
             ("budget = '3 parsecs'\n", 1, "`budget` is no time"),
             ("fp = 'fast'\n", 1, "`fp` is one of"),
             ("build = 'a'\ncompile-commands = 'b'\n", 2, "one of them is enough"),
+            ("min-share = 100\n", 1, "`min-share` is a number from 0 to below 100, such as 5"),
+            ("min-speedup = '2x'\n", 1, "`min-speedup` is a number from 0 to below 1000, such as 1.05"),
+            ("only = 'grid.c'\n", 1, "`only` is a list of strings, such as [\"grid.c\""),
+            ("only = ['grid.c:x']\n", 1, "`x` is no line"),
+            ("no-alias = 1\n", 1, "`no-alias` is true or false"),
             ("exit-code = 300\n", 1, "from 0 to 255"),
             ("[build]\ncommand = 'make'\n", 1, "`build` is a string"),
         ] {
