@@ -62,19 +62,23 @@ pub(crate) struct Args {
     #[command(flatten)]
     judging: JudgingArgs,
     /// What `oxeye tune` kept of its run
-    #[arg(long, value_name = "FILE", default_value = LOCK_FILE)]
+    #[arg(help_heading = "Check", long, value_name = "FILE", default_value = LOCK_FILE)]
     lock: PathBuf,
-    /// The sources are as they were; check with this patch in them
-    #[arg(long, value_name = "FILE")]
+    /// Check with this patch in the sources
+    ///
+    /// The sources are as they were.
+    #[arg(help_heading = "Check", long, value_name = "FILE")]
     patch: Option<PathBuf>,
-    /// By how much a figure may be worse than it was, in percent, as noise
-    #[arg(long, value_name = "PERCENT", default_value_t = 25.0, value_parser = percent)]
+    /// By how much a figure may be worse, as noise
+    #[arg(help_heading = "Check", long, value_name = "PERCENT", default_value_t = 25.0, value_parser = percent)]
     slack: f64,
     /// Write the report as JSON; `-` is standard output
-    #[arg(long, value_name = "REPORT")]
+    #[arg(help_heading = "Check", long, value_name = "REPORT")]
     json: Option<PathBuf>,
-    /// How failures are printed: for people, as annotations of GitHub's actions, or as SARIF
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    /// How failures are printed
+    ///
+    /// For people, as annotations of GitHub's actions, or as SARIF.
+    #[arg(help_heading = "Check", long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 

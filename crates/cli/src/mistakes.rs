@@ -170,6 +170,13 @@ pub(crate) fn instead(error: &clap::Error, words: &[OsString]) -> Option<String>
             Some(compile_command(&words).unwrap_or_else(|| no_argument(error, unknown, &words)))
         }
         ErrorKind::MissingRequiredArgument => {
+            if let Some(word) = words.iter().find(|word| is_of_file(word))
+                && ["--build", "--compile-commands"].iter().any(|build| words.contains(build))
+            {
+                return Some(format!(
+                    "{word} is for one FILE, and a build for a project, in which --only names files, lines or functions"
+                ));
+            }
             let end = words.iter().position(|word| *word == "--")?;
             let (mut own, mut behind) = (words[..end].to_vec(), words[end..].to_vec());
             match only_source(&mut behind) {
@@ -225,7 +232,9 @@ fn no_argument(error: &clap::Error, unknown: &str, words: &[&str]) -> String {
              `{command} -h` lists options"
         );
     }
-    let Some(known) = context(error, ContextKind::SuggestedArg) else {
+    // What begins otherwise is hardly a slip.
+    let begins_alike = |known: &&str| known.chars().take(3).eq(unknown.chars().take(3));
+    let Some(known) = context(error, ContextKind::SuggestedArg).filter(begins_alike) else {
         return format!(
             "`{command}` has no option `{unknown}`; `{command} --help` lists them, and flags of the compiler stand behind `--`"
         );
@@ -238,6 +247,22 @@ fn no_argument(error: &clap::Error, unknown: &str, words: &[&str]) -> String {
     let meant: Vec<String> = meant.collect();
     let meant: Vec<&str> = meant.iter().map(String::as_str).collect();
     format!("`{command}` has no option `{unknown}`; perhaps `{known}` is meant:\n  oxeye {}", line(&meant))
+}
+
+/// Whether a word is an option that only a file has.
+fn is_of_file(word: &str) -> bool {
+    const OF_FILE: [&str; 9] = [
+        "-f",
+        "--function",
+        "--set",
+        "--input",
+        "--python",
+        "--recipes",
+        "--values",
+        "--keep-candidates",
+        "--learn",
+    ];
+    OF_FILE.contains(&word.split('=').next().unwrap_or_default())
 }
 
 /// A text that the parser gives with an error.
@@ -363,6 +388,13 @@ mod tests {
         ] {
             assert!(instead(line).contains(meant), "{line}: {}", instead(line));
         }
+        let other = instead("oxeye profile x.c --budget 3s");
+        assert!(
+            other.starts_with("`oxeye profile` has no option `--budget`; `oxeye profile --help`"),
+            "{other}"
+        );
+        let project = instead("oxeye tune --build make --run ./x -f step");
+        assert!(project.starts_with("-f is for one FILE") && project.contains("--only"), "{project}");
         let none = instead("oxeye tune x.c --zzz");
         assert!(
             none.starts_with("`oxeye tune` has no option `--zzz`; `oxeye tune --help` lists them"),

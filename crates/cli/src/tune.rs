@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const MORE: &str = "\
+Examples:
   oxeye tune gemm.c -- gcc -O3 -march=native -lm
   oxeye tune --build 'make clean && make' --run './solver -n 200'";
 
@@ -82,9 +83,9 @@ pub(crate) struct Args {
     search: SearchArgs,
     #[command(flatten)]
     judging: JudgingArgs,
-    /// Least gain of the program that is kept [default: 1.03]
+    /// Least gain that is kept [default: 1.03]
     ///
-    /// It has to be so many times as fast, and its interval has to lie above 1. At 1 and below, whatever is not slower is kept.
+    /// The program has to be so many times as fast, and its interval has to lie above 1. At 1 and below, whatever is not slower is kept.
     #[arg(long, value_name = "FACTOR", value_parser = factor, help_heading = "Correctness")]
     min_speedup: Option<f64>,
     #[command(flatten)]

@@ -100,6 +100,14 @@ fn wrong_invocations_are_told_what_to_do_instead() {
         ),
         ("tune sums.c none.c -- gcc", "`none.c` is one word too many"),
         ("tune -- gcc -O3", "name the FILE before `--`:\n  oxeye tune FILE -- gcc -O3"),
+        (
+            "tune --build make --run ./x --function add",
+            "--function is for one FILE, and a build for a project",
+        ),
+        (
+            "profile sums.c --budget 3s",
+            "`oxeye profile` has no option `--budget`; `oxeye profile --help` lists them",
+        ),
         ("version", "for the version:\n  oxeye -V"),
         ("tune none.c --json /nowhere/report.json -- gcc", "/nowhere/report.json"),
         ("tune none.c -o /nowhere/out.c -- gcc", "/nowhere/out.c"),

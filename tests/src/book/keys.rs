@@ -41,7 +41,7 @@ fn sentence(told: &str) -> String {
         out.replace_range(at..end.min(out.len()), "");
     }
     let out = out.replace("[`", "`").replace("`]", "`").replace('|', "\\|");
-    match out.ends_with("_SCHEMA`") {
+    match out.ends_with("SCHEMA`") {
         true => "The name of this form".to_owned(),
         false => out.replace('[', "").replace('<', "&lt;").replace("`None`", "`null`"),
     }
