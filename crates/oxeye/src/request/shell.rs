@@ -106,8 +106,8 @@ impl<'t> Script<'t> {
                 Token::Descriptor(_) => {}
                 Token::Word(word) if is_start => {
                     let sets = |word: &Word| variable(&word.text).is_some();
-                    let is_env = word.text == "env"
-                        && matches!(tokens.peek(), Some(Token::Word(next)) if sets(next));
+                    let is_env =
+                        word.text == "env" && matches!(tokens.peek(), Some(Token::Word(next)) if sets(next));
                     let is_before = is_env || sets(word);
                     if !is_before {
                         found.push(word);
