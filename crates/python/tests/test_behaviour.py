@@ -142,7 +142,7 @@ def test_the_command_comes_with_the_package(short_c):
 #: Options that are about a terminal, or about files that Python has as values.
 ABOUT_TERMINALS = {"help", "quiet", "verbose", "color", "no-progress", "json", "html", "fail-if-unchanged", "format"}
 #: Those of a report's parts and tables, which reports have as methods.
-OF_TABLES = {"csv", "parquet", "trace-limit", "values-html", "flow-html", "values-svg", "flow-svg", "dot"}
+OF_TABLES = {"csv", "parquet", "trace-events", "values-html", "flow-html", "values-svg", "flow-svg", "dot"}
 #: Arguments that stand for words which are no options, or for options that Python knows by itself.
 ONLY_PYTHON = {"file", "cc", "progress", "arguments", "symbols", "recipe"}
 
@@ -157,7 +157,7 @@ def test_options_have_the_names_of_the_command_line(command):
     names = {"inputs": "input", "candidates": "recipes" if command == "tune" else "candidates"}
     known = {names.get(name, name).replace("_", "-") for name in known}
     assert known - options <= ONLY_PYTHON
-    assert options - known <= ABOUT_TERMINALS | OF_TABLES | {"python", "no-learn"}
+    assert options - known <= ABOUT_TERMINALS | OF_TABLES | {"python"}
 
 
 @pytest.mark.parametrize(("old", "new"), [("replay", "apply"), ("check_build", "verify")])

@@ -512,6 +512,9 @@ def verify(
     exit_code: int | None = None,
     timeout: float | str | None = None,
     threads: int | None = None,
+    function: str | None = None,
+    set: Mapping[str, int] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     no_alias: bool = False,
     fp: str | None = None,
     tolerance: float | None = None,
@@ -529,7 +532,7 @@ def verify(
         The tuned file. Default: ``gemm.oxeye.c`` beside ``gemm.c``.
     recipe : str or path, optional
         A recipe file; what it makes is checked if no tuned file is named.
-    cc, run, cwd, exit_code, timeout, threads, no_alias, fp, tolerance, ignore, compare, progress
+    cc, run, cwd, exit_code, timeout, threads, function, set, inputs, no_alias, fp, tolerance, ignore, compare, progress
         As of :func:`tune`.
 
     Returns
@@ -537,21 +540,25 @@ def verify(
     VerifyReport
         Its ``passed`` is the answer, ``builds`` has what each build found.
     """
-    words = _words.options(
-        tuned=tuned,
-        recipe=recipe,
-        run=run,
-        cwd=cwd,
-        exit_code=exit_code,
-        timeout=_words.duration(timeout),
-        threads=threads,
-        no_alias=no_alias,
-        fp=fp,
-        tolerance=tolerance,
-        ignore=_words.several(ignore),
-        compare=_words.several(compare),
-    )
-    return VerifyReport(_call("verify", [*words, _words.file(file)], progress, _words.compiler(cc))[0])
+    with _words.arrays(inputs) as files:
+        words = _words.options(
+            tuned=tuned,
+            recipe=recipe,
+            run=run,
+            cwd=cwd,
+            exit_code=exit_code,
+            timeout=_words.duration(timeout),
+            threads=threads,
+            function=function,
+            set=set,
+            input=files,
+            no_alias=no_alias,
+            fp=fp,
+            tolerance=tolerance,
+            ignore=_words.several(ignore),
+            compare=_words.several(compare),
+        )
+        return VerifyReport(_call("verify", [*words, _words.file(file)], progress, _words.compiler(cc))[0])
 
 
 def rerun(
