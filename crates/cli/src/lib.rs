@@ -107,9 +107,6 @@ enum Command {
     Flow(flow::Args),
 }
 
-/// Subcommands that help does not list, as most do without them, and that have manual pages all the same.
-const MORE_COMMANDS: [&str; 6] = ["apply", "rerun", "db", "cache", "completions", "man"];
-
 /// Subcommands that go by another name now, and that name.
 const OLD_NAMES: [(&str, &str); 6] = [
     ("search", "tune FILE --budget 10m"),

@@ -1,6 +1,5 @@
 //! What shells and `man` know of the command: `oxeye completions` and `oxeye man`.
 
-use crate::MORE_COMMANDS;
 use crate::exit::Exit;
 use crate::manner::Manner;
 use crate::terminal::print_or_quit;
@@ -8,6 +7,9 @@ use anyhow::Context;
 use clap::Command;
 use clap_complete::Shell;
 use std::path::PathBuf;
+
+/// Subcommands that help does not list, as most do without them, and that have manual pages all the same.
+const MORE_COMMANDS: [&str; 6] = ["apply", "rerun", "db", "cache", "completions", "man"];
 
 /// Print what a shell needs to complete options
 #[derive(clap::Args)]
