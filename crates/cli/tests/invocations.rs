@@ -20,6 +20,9 @@ int main(void)
 }
 ";
 const NO_LOOPS: &str = "int main(void) { return 0; }\n";
+const SCALE: &str = "void scale(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 2; }
+void grid(int n, double x[n][9]) { for (int i = 0; i < n; i++) for (int j = 0; j < 9; j++) x[i][j] *= 2; }
+";
 const LINKS_NOT: &str = "void helper(double *x);
 static double x[100];
 int main(void) { for (int i = 0; i < 100; i++) x[i] = i; helper(x); return 0; }
@@ -38,6 +41,7 @@ fn folder() -> tempfile::TempDir {
     let files = [
         ("sums.c", SUMS.as_bytes()),
         ("none.c", NO_LOOPS.as_bytes()),
+        ("scale.c", SCALE.as_bytes()),
         ("links_not.c", LINKS_NOT.as_bytes()),
         ("sums.cpp", SUMS.as_bytes()),
         ("sums.f90", b"end\n"),
@@ -108,6 +112,11 @@ fn wrong_invocations_are_told_what_to_do_instead() {
             "profile sums.c --budget 3s",
             "`oxeye profile` has no option `--budget`; `oxeye profile --help` lists them",
         ),
+        (
+            "tune scale.c -f scale --set n=-5 -- gcc",
+            "--set n=-5: the loop in line 1 has no iterations then; give a larger `n`",
+        ),
+        ("tune scale.c -f grid --set n=-5 -- gcc", "an extent of array `x` would be -5; give a larger `n`"),
         ("version", "for the version:\n  oxeye -V"),
         ("tune none.c --json /nowhere/report.json -- gcc", "/nowhere/report.json"),
         ("tune none.c -o /nowhere/out.c -- gcc", "/nowhere/out.c"),

@@ -111,8 +111,34 @@ pub(crate) fn sample(
         };
         args.push(SyntheticArg { element, elements, init });
     }
+    if let Some((name, value)) = options.sizes.iter().find(|(_, value)| **value < 0)
+        && runs_nothing(nest, &value_of)
+    {
+        return Err(Error::Input(format!(
+            "--set {name}={value}: the loop in line {line} has no iterations then; give a larger `{name}`"
+        )));
+    }
     check_memory(nest, &args)?;
     Ok(Sample::synthetic(path, &args)?)
+}
+
+/// Whether the outermost loops have no iterations.
+fn runs_nothing(nest: &Nest, value_of: &dyn Fn(SymId) -> Option<i64>) -> bool {
+    let ends = |bound: &Bound| -> Vec<i64> {
+        let symbols = |var| match var {
+            Var::Sym(sym) => value_of(sym),
+            Var::Loop(_) => None,
+        };
+        let affine = bound.0.iter().filter_map(BoundTerm::as_affine);
+        affine.filter_map(|a| a.evaluate(&symbols)).collect()
+    };
+    nest.roots.iter().all(|node| match node {
+        Node::Loop(l) => {
+            let (first, end) = (ends(&l.lower).into_iter().max(), ends(&l.upper).into_iter().min());
+            first.zip(end).is_some_and(|(first, end)| end <= first)
+        }
+        _ => false,
+    })
 }
 
 /// A value that its type cannot hold would become another one without a word.
