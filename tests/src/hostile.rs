@@ -203,7 +203,7 @@ impl Hostile {
                 vector_bytes: None,
                 nests: nests.collect(),
             };
-            let tuned = oxeye::replay(&recipes, &path).unwrap_or_else(|e| panic!("{e}\n{recipes:#?}"));
+            let tuned = oxeye::replay(&recipes, &path).unwrap_or_else(|e| panic!("{e}\n{recipes:#?}")).text;
             playground.write("version.c", &tuned);
             let printed = self.print(playground, "version.c", Some(openmp));
             if let Some(expected) = expected {

@@ -91,6 +91,19 @@ fn every_refusal_is_in_the_index() {
 }
 
 #[test]
+fn every_cause_is_in_the_index() {
+    let path = book::folder().join("refusals.md");
+    let mut kinds = BTreeSet::new();
+    let text = book::filled(&read(&path), "causes", |kind| {
+        kinds.insert(kind.join(" "));
+        book::causes(kind)
+    });
+    book::compare_or_bless(&path, &text.unwrap_or_else(|e| panic!("{e}"))).unwrap_or_else(|e| panic!("{e}"));
+    let all = ["left out", "not in nests", "not kept", "unchanged"].map(str::to_owned);
+    assert_eq!(kinds, BTreeSet::from(all));
+}
+
+#[test]
 fn every_step_is_shown_on_c() {
     let path = book::folder().join("steps.md");
     let (examples, sources) =

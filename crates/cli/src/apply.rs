@@ -7,8 +7,9 @@ use crate::tuning::output;
 use anyhow::bail;
 use oxeye::{
     BuildSource, Compiler, ProjectReading, ProjectRecipes, ProjectReplay, RecipeFile, ReplayOptions,
-    SavedRecipes, Silent, TuneOutput,
+    Rewritten, SavedRecipes, Silent, TuneOutput,
 };
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Apply the recipes of an earlier run to a file or a project: the same result byte for byte, without running anything
@@ -82,6 +83,8 @@ pub(crate) struct ReplayedFile {
     pub(crate) n_nests: usize,
     /// Its text.
     pub(crate) text: String,
+    /// Flags that it is to be compiled with besides those it was read with.
+    pub(crate) added: Vec<String>,
     /// With which compiler it was read, if that is not the one it names.
     pub(crate) note: Option<String>,
 }
@@ -97,7 +100,11 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
             match &done.output {
                 None => print_or_quit(&done.text)?,
                 Some(output) => manner.say(&|_| {
-                    format!("{} rewritten; written to {}\n", nests(done.n_nests), output.display())
+                    let flags = match done.added.as_slice() {
+                        [] => String::new(),
+                        added => format!("; compile it with {} added", added.join(" ")),
+                    };
+                    format!("{} rewritten; written to {}{flags}\n", nests(done.n_nests), output.display())
                 })?,
             }
         }
@@ -139,7 +146,7 @@ fn replay_file(args: Args, mut recipes: RecipeFile) -> anyhow::Result<ReplayedFi
         );
     }
     let n_nests = recipes.nests.len();
-    let (text, note) = match args.compiler.is_empty() {
+    let (Rewritten { text, added, .. }, note) = match args.compiler.is_empty() {
         true => {
             let own = &recipes.compiler;
             let note = own.plain().note(own).map(|note| format!("{note}; as then: -- {}", own.line()));
@@ -158,7 +165,7 @@ fn replay_file(args: Args, mut recipes: RecipeFile) -> anyhow::Result<ReplayedFi
         }
         oxeye::write_atomically(output, &oxeye::encoded(&text))?;
     }
-    Ok(ReplayedFile { input: file, output, n_nests, text, note })
+    Ok(ReplayedFile { input: file, output, n_nests, text, added, note })
 }
 
 fn replay_project(args: Args, recipes: &ProjectRecipes) -> anyhow::Result<ProjectReplay> {
@@ -200,6 +207,13 @@ fn shown(done: &ProjectReplay) -> String {
         (None, Some(folder)) => format!("copies of the changed files written to {}\n", folder.display()),
         (None, None) => "the files are changed in place\n".to_owned(),
     };
+    let needs = done.files.iter().filter(|file| !file.added.is_empty());
+    let flags: BTreeSet<&str> = needs.clone().flat_map(|file| &file.added).map(String::as_str).collect();
+    if !flags.is_empty() {
+        let names: Vec<String> = needs.map(|file| file.path.display().to_string()).collect();
+        let flags = Vec::from_iter(flags).join(" ");
+        out += &format!("compile {} and link with {flags}\n", names.join(", "));
+    }
     out
 }
 

@@ -83,6 +83,37 @@ pub(crate) fn wrapped(text: &str, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
+/// A command in lines of at most `width` that a shell takes as one: they end with a backslash, between words.
+pub(crate) fn continued(command: &str, width: usize) -> String {
+    const INDENT: &str = "  ";
+    const GOES_ON: &str = " \\";
+    let (mut lines, mut quote) = (vec![INDENT.to_owned()], None);
+    let mut words: Vec<String> = vec![String::new()];
+    for letter in command.chars() {
+        match (letter, quote) {
+            ('\'' | '"', None) => quote = Some(letter),
+            (letter, Some(open)) if letter == open => quote = None,
+            _ => {}
+        }
+        match words.last_mut() {
+            Some(word) if letter != ' ' || quote.is_some() => word.push(letter),
+            _ => words.push(String::new()),
+        }
+    }
+    for word in words {
+        let line = lines.last_mut().filter(|line| {
+            let room = width.saturating_sub(GOES_ON.len() + 1 + measure_text_width(line));
+            line.trim().is_empty() || measure_text_width(&word) <= room
+        });
+        match line {
+            Some(line) if line.trim().is_empty() => line.push_str(&word),
+            Some(line) => *line += &format!(" {word}"),
+            None => lines.push(format!("{INDENT}{INDENT}{word}")),
+        }
+    }
+    lines.join(&format!("{GOES_ON}\n")) + "\n"
+}
+
 /// A text cut to one line of `width`.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -161,6 +192,15 @@ mod tests {
             (middle_cut("abcdefghij", 10), middle_cut("äbcdefghij", 7)),
             ("abcdefghij".into(), "äb...ij".into())
         );
+    }
+
+    #[test]
+    fn commands_go_on_behind_a_backslash() {
+        let command = "oxeye tune main.c --run './main -n 12 < deck' -- gcc -O3";
+        let text = continued(command, 32);
+        assert_eq!(text, "  oxeye tune main.c --run \\\n    './main -n 12 < deck' -- \\\n    gcc -O3\n");
+        assert_eq!(shlex::split(&text), shlex::split(command));
+        assert_eq!(continued("oxeye tune a.c", 80), "  oxeye tune a.c\n");
     }
 
     #[test]

@@ -271,7 +271,11 @@ fn described(entry: &Entry) -> String {
         line("times", format!("{} before, {} after", table::time(before), table::time(after)));
         line(
             "speedup",
-            format!("{:.3}x, {:.0} % sure {:.3} to {:.3}", s.median, 100.0 * s.confidence, s.low, s.high),
+            match s.low < s.high {
+                true => format!("{:.3}x ({:.3}-{:.3})", s.median, s.low, s.high),
+                // One run of each has no interval.
+                false => format!("{:.3}x", s.median),
+            },
         );
     }
     line("samples", content.n_samples.to_string());

@@ -40,8 +40,10 @@ type Row = (Option<f64>, Vec<String>);
 fn rows(file: &Path, report: &Report) -> Vec<Row> {
     let row = |nest: &NestReport| {
         let place = format!("{}:{} {}", file.display(), nest.line, nest.function);
-        let share = nest.share.map(percent).unwrap_or_default();
-        (nest.share, vec![share, place, nest.note.clone().unwrap_or_else(|| "would be tuned".into())])
+        let share = nest.time.share.map(percent).unwrap_or_default();
+        // Not to be added to that of the nest that it is in.
+        let share = if nest.time.covered { format!("({share})") } else { share };
+        (nest.time.share, vec![share, place, nest.note.clone().unwrap_or_else(|| "would be tuned".into())])
     };
     report.nests.iter().map(row).collect()
 }
@@ -53,5 +55,8 @@ fn nests(mut rows: Vec<Row>, view: View) -> String {
     }
     rows.sort_by(|a, b| b.0.unwrap_or(0.0).total_cmp(&a.0.unwrap_or(0.0)));
     let rows: Vec<Vec<String>> = rows.into_iter().map(|(_, row)| row).collect();
-    table(&[Column::numbers("share"), Column::words("nest"), Column::words("")], &rows, view.width)
+    let has_covered = rows.iter().any(|row| row[0].starts_with('('));
+    let table =
+        table(&[Column::numbers("share"), Column::words("nest"), Column::words("")], &rows, view.width);
+    table + if has_covered { "shares in parentheses are part of another nest's\n" } else { "" }
 }

@@ -1,11 +1,11 @@
 //! The report of a tuning run, for people: all of it, which `brief` says in a few lines.
 
-use crate::columns::{Column, lines, wrapped};
+use crate::columns::{Column, continued, lines, wrapped};
 use crate::terminal::View;
 use console::{Style, measure_text_width};
 use oxeye::{
-    FpReport, IllConditioned, LineReport, NestReport, ProgramReport, Report, SizeReport, TrialReport,
-    Unchanged, Verdict,
+    FpReport, IllConditioned, InlinedReport, LineReport, NestReport, ProgramReport, Report, SizeReport,
+    TrialReport, Unchanged, Verdict,
 };
 use std::fmt::Write;
 
@@ -64,7 +64,7 @@ fn is_covered(nest: &NestReport) -> bool {
 
 fn nests(report: &Report, view: View) -> String {
     let listed: Vec<&NestReport> = report.nests.iter().filter(|nest| is_listed(nest)).collect();
-    let has_shares = listed.iter().any(|nest| nest.share.is_some());
+    let has_shares = listed.iter().any(|nest| nest.time.share.is_some());
     let has_donors = view.width >= WITH_DONORS && listed.iter().any(|nest| nest.learnt_from().is_some());
     let has_bounds = view.width >= if has_donors { WITH_BOTH } else { WIDE };
     let mut columns = vec![Column::numbers("line"), Column::words("function")];
@@ -84,7 +84,7 @@ fn nests(report: &Report, view: View) -> String {
         let is_rewritten = nest.recipe.is_some();
         let mut row = vec![nest.line.to_string(), nest.function.clone()];
         if has_shares {
-            row.push(nest.share.map(percent).unwrap_or_default());
+            row.push(nest.time.share.map(percent).unwrap_or_default());
         }
         row.push(nest.baseline_ms.map(time).unwrap_or_default());
         row.push(nest.optimized_ms.filter(|_| is_rewritten).map(time).unwrap_or_default());
@@ -117,7 +117,7 @@ fn nests(report: &Report, view: View) -> String {
 fn shared_time(listed: &[&NestReport], view: View) -> String {
     let mut groups: Vec<(&NestReport, Vec<&NestReport>)> = Vec::new();
     for nest in listed {
-        let is_outermost = |outer: &&&NestReport| is_in_time_of(nest, outer) && is_outermost(outer, listed);
+        let is_outermost = |outer: &&&NestReport| nest.is_in_time_of(outer) && is_outermost(outer, listed);
         let Some(outer) = listed.iter().find(is_outermost) else { continue };
         match groups.iter_mut().find(|(known, _)| known.id == outer.id) {
             Some((_, inside)) => inside.push(nest),
@@ -128,20 +128,24 @@ fn shared_time(listed: &[&NestReport], view: View) -> String {
         let inside = places(&inside, view.width / 2);
         wrapped(&format!("line {} includes the work of {inside}, and their time", outer.line), view.width)
     };
-    groups.into_iter().map(sentence).collect()
+    let in_others = |nest: &&&NestReport| !nest.time.inlined.is_empty();
+    let others = listed.iter().filter(in_others).map(|nest| {
+        let name = |found: &InlinedReport| {
+            let file = found.file.file_name().unwrap_or_default().to_string_lossy();
+            format!("{}() of {file}", found.function)
+        };
+        let names: Vec<String> = nest.time.inlined.iter().map(name).collect();
+        wrapped(
+            &format!("line {} includes the work of {}, and its time", nest.line, names.join(", ")),
+            view.width,
+        )
+    });
+    groups.into_iter().map(sentence).chain(others).collect()
 }
 
 /// Whether no other of the listed nests does its work as well.
 fn is_outermost(nest: &NestReport, listed: &[&NestReport]) -> bool {
-    !listed.iter().any(|outer| is_in_time_of(nest, outer))
-}
-
-/// Whether a nest does part of the work of another. Where it takes longer than that, most of its work is for others, but for
-/// neighbours that are taken as one.
-fn is_in_time_of(nest: &NestReport, outer: &NestReport) -> bool {
-    const MEASURED_WITHIN: f64 = 1.05;
-    let fits = nest.share.zip(outer.share).is_none_or(|(inner, outer)| inner <= MEASURED_WITHIN * outer);
-    nest.within.contains(&outer.id) && (fits || outer.line.last.is_some())
+    !listed.iter().any(|outer| nest.is_in_time_of(outer))
 }
 
 /// How much of its roof a nest reaches in the end, and where there is room, which roof that is. A provisional ceiling is a
@@ -183,7 +187,7 @@ fn unchanged(report: &Report, view: View) -> String {
     reasons.sort_by_key(|(_, nests)| is_short(nests));
     let mut out = String::new();
     for (why, nests) in reasons {
-        let share: f64 = nests.iter().filter_map(|nest| nest.share).sum();
+        let share: f64 = nests.iter().filter_map(|nest| nest.time.own_share).sum();
         let why = match Some(why.as_str()) == short {
             true => format!("{why} ({} of the time together)", percent(share)),
             false => why,
@@ -298,7 +302,7 @@ fn program(report: &Report, view: View) -> String {
     if let Some(note) = &p.note {
         out += &wrapped(&format!("whole program: {note}"), view.width);
     }
-    compared_less(p).iter().for_each(|sentence| out += &wrapped(sentence, view.width));
+    p.compared_less().iter().for_each(|sentence| out += &wrapped(sentence, view.width));
     let rewritten: Vec<&NestReport> = report.nests.iter().filter(|nest| nest.recipe.is_some()).collect();
     if !rewritten.is_empty() && rewritten.iter().all(|nest| nest.verified) {
         let nests = match rewritten.len() {
@@ -327,42 +331,6 @@ fn same_output(program: &ProgramReport) -> String {
         Some((_, files)) if !files.is_empty() => format!("same output, same {}", files.join(", ")),
         _ => "same output".into(),
     }
-}
-
-/// What of the program's output was not compared, or less exactly, in sentences.
-fn compared_less(program: &ProgramReport) -> Vec<String> {
-    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let mut masked = Vec::new();
-    if program.ignored_parts > 0 {
-        masked.push(format!("{} by --ignore", count(program.ignored_parts, "part")));
-    }
-    if program.unstable_numbers > 0 {
-        let numbers = count(program.unstable_numbers, "number");
-        let vary = if program.unstable_numbers == 1 { "varies" } else { "vary" };
-        masked.push(format!("{numbers} that {vary} from run to run"));
-    }
-    if program.unstable_words > 0 {
-        let words = count(program.unstable_words, "word");
-        let vary = if program.unstable_words == 1 { "varies" } else { "vary" };
-        let when = if program.unstable_numbers > 0 { "likewise" } else { "from run to run" };
-        masked.push(format!("{words} that {vary} {when}"));
-    }
-    if program.in_any_order {
-        masked.push("the order of lines, which varies".into());
-    }
-    let mut sentences = Vec::new();
-    if !masked.is_empty() {
-        sentences.push(format!("not compared: {}", masked.join(", ")));
-    }
-    if program.widened_numbers > 0 {
-        let numbers = count(program.widened_numbers, "number");
-        let tolerance = program.tolerance.unwrap_or(0.0);
-        sentences.push(format!(
-            "{numbers} differ{} by more than {tolerance:e}, as in builds of the original that round differently",
-            if program.widened_numbers == 1 { "s" } else { "" },
-        ));
-    }
-    sentences
 }
 
 /// Whether sums were reordered, and what became of the results, if they were.
@@ -395,7 +363,7 @@ fn conditioning(report: &Report, view: View) -> String {
 fn left(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -> Option<String>) -> String {
     let is_far = |nest: &&NestReport| {
         nest.roof_fraction.is_some_and(|fraction| fraction < FAR_FROM_ROOF)
-            && nest.share.is_none_or(|share| share >= WORTH_A_SEARCH)
+            && nest.time.share.is_none_or(|share| share >= WORTH_A_SEARCH)
             && is_listed(nest)
             && !is_covered(nest)
     };
@@ -417,14 +385,13 @@ fn left(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -> Option<Stri
     let verb = if far.len() == 1 { "reaches" } else { "reach" };
     let room = view.width / 2;
     let sentence = format!("{} {verb} {reached} of {roofs}; to search further:", places(&far, room));
-    // The command is one line, however long: it is there to be copied.
-    format!("{}  {command}\n", wrapped(&sentence, view.width))
+    wrapped(&sentence, view.width) + &continued(&command, view.width)
 }
 
 /// Everything about one nest.
 fn details(nest: &NestReport, provisional: bool, view: View) -> String {
     let mut out = String::new();
-    let share = nest.share.map(|share| format!(", {} of the time", percent(share))).unwrap_or_default();
+    let share = nest.time.share.map(|share| format!(", {} of the time", percent(share))).unwrap_or_default();
     let heading = format!("line {}, {}{share}", nest.line, nest.function);
     let _ = writeln!(out, "\n{}", view.styled(Style::new().bold(), &heading));
     let mut line = |name: &str, text: &str| {

@@ -129,6 +129,7 @@ mod attributes;
 mod bytes;
 mod callees;
 mod calls;
+mod chased;
 mod conditions;
 mod constants;
 mod context;

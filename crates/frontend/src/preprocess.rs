@@ -99,6 +99,21 @@ impl Preprocessed {
         found.and_then(|d| d.body.as_deref())
     }
 
+    /// Whether a name stands in the user's own sources and headers at a place that is not left out. Headers of libraries that are
+    /// not the system's are told by where they are installed.
+    pub(crate) fn is_named(&self, name: &str, is_left_out: impl Fn(usize) -> bool) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let is_word = |at: usize| {
+            !self.text[..at].ends_with(is_part) && !self.text[at + name.len()..].starts_with(is_part)
+        };
+        let is_installed = |at: usize| {
+            let header = self.place(at).0.and_then(|header| self.headers.get(header as usize));
+            header.is_some_and(|path| path.starts_with("/usr/") || path.starts_with("/opt/"))
+        };
+        let mut found = self.text.match_indices(name).map(|(at, _)| at);
+        found.any(|at| is_word(at) && !is_left_out(at) && !is_installed(at))
+    }
+
     /// Line of an offset, and whether that is in the user's file.
     pub(crate) fn origin(&self, at: usize) -> (bool, u32) {
         let after = self.lines.partition_point(|(start, ..)| *start <= at);

@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now, as RFC 3339 in UTC to the second.
-pub(crate) fn now_rfc3339() -> String {
+/// Now, as RFC 3339 in UTC to the second: `2020-01-01T00:00:00Z`.
+pub fn now_rfc3339() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     rfc3339(seconds)
 }

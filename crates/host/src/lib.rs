@@ -60,6 +60,7 @@ mod store;
 mod timed;
 mod topology;
 
+pub use clock::now_rfc3339;
 pub use error::HostError;
 pub use measure::{Effort, Step, measure};
 pub use probe::Probe;

@@ -28,7 +28,7 @@ const HEADER_WORDS: usize = 2;
 pub struct SourceLine {
     /// The file as the debug information names it, with the folder of the compilation in front if that is relative.
     pub file: PathBuf,
-    /// The line, from 1.
+    /// The line, from 1; 0 in a library of which no line is known: the file is the library then.
     pub line: u32,
     /// The column in bytes, from 1; 0 where it is not known.
     pub column: u32,
@@ -39,8 +39,8 @@ pub struct SourceLine {
 pub struct SampledRun {
     /// How the program ended, and its output.
     pub outcome: RunOutcome,
-    /// For each sample the calls that were being made, the innermost first, inlined ones among them. Lines without debug
-    /// information are left out, samples without any line are not.
+    /// For each sample the calls that were being made, the innermost first, inlined ones among them. Calls without debug
+    /// information are left out but for the innermost one, if it is in a shared library; samples without any line are empty.
     pub stacks: Vec<Vec<SourceLine>>,
 }
 
@@ -129,15 +129,20 @@ impl Lines {
         let stacks = records.chunks_exact(RECORD_WORDS).take(taken).map(|record| {
             let n_frames = (record[0] as usize).min(RECORD_WORDS - 1);
             let mut lines = Vec::new();
+            let mut library = None;
             for (depth, address) in record[1..][..n_frames].iter().enumerate() {
                 let Some(object) = loaded.iter().find(|o| (o.bias..o.end).contains(address)) else {
                     continue;
                 };
                 // All but the innermost are where calls return to, which may belong to the next line.
                 let address = address.wrapping_sub(object.bias).wrapping_sub(u64::from(depth > 0));
-                lines.extend_from_slice(self.at(&object.path, address));
+                let found = self.at(&object.path, address);
+                if depth == 0 && found.is_empty() && is_library(&object.path) {
+                    library = Some(SourceLine { file: object.path.clone(), line: 0, column: 0 });
+                }
+                lines.extend_from_slice(found);
             }
-            lines
+            library.filter(|_| !lines.is_empty()).into_iter().chain(lines).collect()
         });
         stacks.collect()
     }
@@ -150,6 +155,12 @@ impl Lines {
             loader.as_ref().map_or_else(Vec::new, |loader| lines_at(loader, address))
         })
     }
+}
+
+/// Whether a file that is loaded is a shared library, by its name.
+fn is_library(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".so") || name.contains(".so.")
 }
 
 /// The line at an address, and those of the calls that were inlined there.
@@ -194,6 +205,11 @@ int main(void) {\n    double s = 0;\n    for (int k = 0; k < 400; k++)\n        
         // `sin` has no lines; the loop that calls it has them, and so does `main`.
         assert!(with(3..=8) * 10 >= run.stacks.len() * 9);
         assert!(with(9..=15) * 10 >= run.stacks.len() * 9);
+        let is_in_sin = |stack: &&Vec<SourceLine>| {
+            stack[0].line == 0 && stack[0].file.to_string_lossy().contains("libm") && stack.len() > 1
+        };
+        let n_in_sin = run.stacks.iter().filter(|stack| !stack.is_empty()).filter(is_in_sin).count();
+        assert!(n_in_sin > 0 && run.stacks.iter().all(|stack| stack.iter().skip(1).all(|at| at.line > 0)));
     }
 
     #[test]

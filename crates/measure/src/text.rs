@@ -58,8 +58,10 @@ pub struct TextComparison {
     pub difference: Option<String>,
     /// Whether what differs is a number.
     pub is_number: bool,
-    /// Largest relative difference of two numbers.
+    /// Largest relative difference of two numbers, but for those that differ in their last printed place only.
     pub max_rel_error: f64,
+    /// Numbers that differ by more than the tolerance, but by no more than one unit of their last printed place.
+    pub last_place_numbers: usize,
     /// Numbers that vary among the references and are not compared.
     pub unstable_numbers: usize,
     /// Words that vary likewise, and lines whose form does.
@@ -115,7 +117,8 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
             return result;
         }
         for (i, (a, b)) in expected.iter().zip(other).enumerate() {
-            let equal = |tolerance| compare_numbers(a.bytes, b.bytes, tolerance).1;
+            let equal =
+                |tolerance| !matches!(compare_numbers(a.bytes, b.bytes, tolerance), Nearness::Apart(_));
             stable[i] &= match a.is_number && b.is_number {
                 _ if a.bytes == b.bytes => true,
                 true => relative_tolerance.is_some_and(equal),
@@ -153,8 +156,7 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
                     true
                 }
                 (true, Some(tolerance)) => {
-                    let (error, close) = compare_numbers(a.bytes, b.bytes, tolerance);
-                    result.max_rel_error = result.max_rel_error.max(error);
+                    let close = result.takes_as_close(compare_numbers(a.bytes, b.bytes, tolerance));
                     let widened = !close
                         && witnesses
                             .get_or_insert_with(|| Witnesses::of(&expected, &stable, &witness_texts))
@@ -457,21 +459,47 @@ fn number_length(text: &[u8]) -> usize {
     sign + length
 }
 
-/// The relative difference of two printed numbers, and whether it is acceptable.
-fn compare_numbers(a: &[u8], b: &[u8], tolerance: f64) -> (f64, bool) {
+/// How near two printed numbers are.
+enum Nearness {
+    /// With this relative difference, which is acceptable.
+    Near(f64),
+    /// Sums that differ in their last bit may be printed on either side of a rounding boundary.
+    LastPlace,
+    /// With this relative difference, which is not.
+    Apart(f64),
+}
+
+impl TextComparison {
+    /// Takes in how near two numbers are; returns whether that is acceptable.
+    fn takes_as_close(&mut self, nearness: Nearness) -> bool {
+        match nearness {
+            Nearness::Near(error) | Nearness::Apart(error) => {
+                self.max_rel_error = self.max_rel_error.max(error);
+            }
+            Nearness::LastPlace => self.last_place_numbers += 1,
+        }
+        !matches!(nearness, Nearness::Apart(_))
+    }
+}
+
+/// How near two printed numbers are, with this relative tolerance.
+fn compare_numbers(a: &[u8], b: &[u8], tolerance: f64) -> Nearness {
     let parse = |bytes| value(&Token { bytes, is_number: true });
     let (x, y) = (parse(a), parse(b));
     if x == y || (x.is_nan() && y.is_nan()) {
-        return (0.0, true);
+        return Nearness::Near(0.0);
     }
     let error = (x - y).abs() / x.abs().max(y.abs());
     if !error.is_finite() {
-        return (0.0, false);
+        return Nearness::Apart(0.0);
     }
-    // Two sums that differ in their last bit may be printed on either side of a rounding boundary.
     let (unit_a, unit_b) = (last_place(a), last_place(b));
     let rounding = unit_a == unit_b && unit_a.is_some_and(|unit| (x - y).abs() <= 1.01 * unit);
-    (error, error <= tolerance || rounding)
+    match error <= tolerance {
+        true => Nearness::Near(error),
+        false if rounding => Nearness::LastPlace,
+        false => Nearness::Apart(error),
+    }
 }
 
 /// The value of one unit of the last printed place; `None` with fewer than four places after the point.
@@ -527,6 +555,13 @@ mod tests {
         assert!(differ("count 5", "count 6", tolerance).is_some());
         assert!(differ("1.0 inf", "1.0 nan", tolerance).is_some());
         assert!(differ("1.0 inf", "1.0 -inf", tolerance).is_some());
+    }
+
+    #[test]
+    fn numbers_that_differ_in_their_last_place_have_no_relative_difference() {
+        let found = compare(&[b"a 0.0003 b 1.00000000"], b"a 0.0004 b 1.00000001", Some(1e-6));
+        assert_eq!((found.difference, found.last_place_numbers), (None, 1));
+        assert!(found.max_rel_error > 0.0 && found.max_rel_error < 2e-8, "{}", found.max_rel_error);
     }
 
     #[test]

@@ -94,8 +94,10 @@ pub struct WholeComparison {
     pub difference: Option<String>,
     /// Whether the difference is one of two numbers.
     pub is_number: bool,
-    /// Largest relative difference of two numbers in the outputs.
+    /// Largest relative difference of two numbers in the outputs, but for those that differ in their last printed place only.
     pub max_rel_error: f64,
+    /// Numbers that do.
+    pub last_place_numbers: usize,
     /// Numbers that already differ between runs of the program before, such as times it prints; they are not compared.
     pub unstable_numbers: usize,
     /// Words and lines that vary likewise.
@@ -208,6 +210,7 @@ impl WholeRuns {
             difference: None,
             is_number: false,
             max_rel_error: 0.0,
+            last_place_numbers: 0,
             unstable_numbers: 0,
             unstable_words: 0,
             in_any_order: false,
@@ -249,7 +252,7 @@ impl WholeComparison {
         let text = compare_text(&printed, &after.stdout, &rules);
         let (mut unstable, mut widened) = (text.unstable_numbers, text.widened_numbers);
         let (mut words, mut in_any_order) = (text.unstable_words, text.in_any_order);
-        let mut ignored = text.ignored_parts;
+        let (mut ignored, mut last_place) = (text.ignored_parts, text.last_place_numbers);
         let mut take = |difference: Option<String>, is_number: bool, max_rel_error: f64| {
             self.max_rel_error = self.max_rel_error.max(max_rel_error);
             if self.difference.is_none() && difference.is_some() {
@@ -274,12 +277,14 @@ impl WholeComparison {
             words += found.unstable_words;
             in_any_order |= found.in_any_order;
             ignored += found.ignored_parts;
+            last_place += found.last_place_numbers;
             take(found.difference, found.is_number, found.max_rel_error);
         }
         (self.unstable_numbers, self.unstable_words) = (unstable, words);
         self.in_any_order |= in_any_order;
         self.widened_numbers = self.widened_numbers.max(widened);
         self.ignored_parts = ignored;
+        self.last_place_numbers = self.last_place_numbers.max(last_place);
         Ok(())
     }
 }

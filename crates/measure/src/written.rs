@@ -6,25 +6,7 @@ use crate::error::MeasureError;
 use crate::left::ComparedFile;
 use crate::npy::parse_npy;
 use crate::swings::SAFETY;
-use crate::text::{TextRules, compare_text};
-
-/// How a file differs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct FileComparison {
-    /// In words.
-    pub(crate) difference: Option<String>,
-    /// Whether what differs is a number.
-    pub(crate) is_number: bool,
-    pub(crate) max_rel_error: f64,
-    /// Numbers that vary from run to run.
-    pub(crate) unstable_numbers: usize,
-    /// Words and lines that do, and whether the order of the lines does.
-    pub(crate) unstable_words: usize,
-    pub(crate) in_any_order: bool,
-    /// Numbers outside the tolerance that are as near as those of other builds.
-    pub(crate) widened_numbers: usize,
-    pub(crate) ignored_parts: usize,
-}
+use crate::text::{TextComparison, TextRules, compare_text};
 
 /// The numbers in a file, and what stands before them.
 struct Numbers<'a> {
@@ -45,28 +27,16 @@ pub(crate) fn compare_files(
     actual: &[u8],
     rules: &TextRules<'_>,
     tolerance: Tolerance,
-) -> Result<FileComparison, MeasureError> {
-    let Some((expected, others)) = references.split_first() else { return Ok(FileComparison::default()) };
+) -> Result<TextComparison, MeasureError> {
+    let Some((expected, others)) = references.split_first() else { return Ok(TextComparison::default()) };
     let mut result = match numbers(file, expected)? {
         Some(numbers) => compare_arrays(&numbers, others, actual, rules, tolerance),
-        None if is_text(expected) && is_text(actual) => {
-            let text = compare_text(references, actual, rules);
-            FileComparison {
-                difference: text.difference,
-                is_number: text.is_number,
-                max_rel_error: text.max_rel_error,
-                unstable_numbers: text.unstable_numbers,
-                unstable_words: text.unstable_words,
-                in_any_order: text.in_any_order,
-                widened_numbers: text.widened_numbers,
-                ignored_parts: text.ignored_parts,
-            }
-        }
+        None if is_text(expected) && is_text(actual) => compare_text(references, actual, rules),
         None => {
             let at = expected.iter().zip(actual).position(|(a, b)| a != b);
             let at = at.or((expected.len() != actual.len()).then_some(expected.len().min(actual.len())));
             let difference = at.map(|at| format!("it differs from byte {at} on"));
-            FileComparison { difference, ..FileComparison::default() }
+            TextComparison { difference, ..TextComparison::default() }
         }
     };
     result.difference = result.difference.map(|what| format!("{}: {what}", file.path.display()));
@@ -96,8 +66,8 @@ fn compare_arrays(
     actual: &[u8],
     rules: &TextRules<'_>,
     tolerance: Tolerance,
-) -> FileComparison {
-    let mut result = FileComparison::default();
+) -> TextComparison {
+    let mut result = TextComparison::default();
     let element = expected.element;
     let of_same_shape = |bytes: &'_ &[u8]| {
         bytes.len() == expected.header.len() + expected.bytes.len() && bytes.starts_with(expected.header)
@@ -193,7 +163,7 @@ mod tests {
         bytes
     }
 
-    fn compare(name: &str, references: &[&[u8]], actual: &[u8], witnesses: &[&[u8]]) -> FileComparison {
+    fn compare(name: &str, references: &[&[u8]], actual: &[u8], witnesses: &[&[u8]]) -> TextComparison {
         let rules = TextRules { relative_tolerance: Some(1e-6), witnesses, ..TextRules::default() };
         let tolerance = Tolerance::Relative { f64: 1e-6, f32: 1e-4 };
         let file: ComparedFile = name.parse().expect("a file");

@@ -65,6 +65,20 @@ pub struct Coverage {
     pub files: Vec<FileShare>,
     /// Share of the rest: straight code of the file, and libraries that no loop of these calls.
     pub elsewhere: f64,
+    /// Lines of the file that this is in, the largest first.
+    pub outside: Vec<OutsideShare>,
+}
+
+/// A line of the file that is in no loop.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OutsideShare {
+    /// The line.
+    #[serde(flatten)]
+    pub line: LineReport,
+    /// Its share of the time.
+    pub share: f64,
+    /// The library that is at work there; `None` for code of the file itself.
+    pub library: Option<String>,
 }
 
 /// A loop that stays as it is.
@@ -91,8 +105,47 @@ pub struct FileShare {
 impl Coverage {
     /// The same with the lines of the text that a file was read as known by their files.
     pub(crate) fn located(mut self, included: &Included) -> Self {
-        self.loops.iter_mut().for_each(|found| found.line = LineReport::of(included, found.line.line));
+        let lines = self.loops.iter_mut().map(|found| &mut found.line);
+        let lines = lines.chain(self.outside.iter_mut().map(|found| &mut found.line));
+        lines.for_each(|line| *line = LineReport::of(included, line.line));
         self
+    }
+
+    /// The same with the shares of nests as they are known otherwise: of each the line, and what is counted for it. A nest in the
+    /// line of a loop that stays is that loop. What the samples have of the rest is made to fit beside them.
+    pub(crate) fn fitted<'a>(mut self, nests: impl Iterator<Item = (&'a LineReport, f64)>) -> Self {
+        let (mut tunable, mut staying) = (None, BTreeMap::new());
+        for (line, share) in nests {
+            match self
+                .loops
+                .iter()
+                .position(|found| found.line.line == line.line && found.line.file == line.file)
+            {
+                Some(position) => *staying.entry(position).or_insert(0.0) += share,
+                None => *tunable.get_or_insert(0.0) += share,
+            }
+        }
+        self.tunable = tunable.unwrap_or(self.tunable).min(1.0);
+        let known = self.tunable + staying.values().sum::<f64>();
+        let is_staying = |position: &usize| staying.contains_key(position);
+        let others =
+            self.loops.iter().enumerate().filter(|(k, _)| !is_staying(k)).map(|(_, found)| found.share);
+        let rest = others.chain(self.files.iter().map(|found| found.share)).sum::<f64>() + self.elsewhere;
+        let factor = if rest > 0.0 { ((1.0 - known).max(0.0) / rest).min(1.0) } else { 1.0 };
+        for (position, found) in self.loops.iter_mut().enumerate() {
+            found.share = staying.get(&position).copied().unwrap_or(factor * found.share);
+            found.whole = found.whole.max(found.share);
+        }
+        self.files.iter_mut().for_each(|found| found.share *= factor);
+        self.outside.iter_mut().for_each(|found| found.share *= factor);
+        self.elsewhere *= factor;
+        self.loops.sort_by(|a, b| b.share.total_cmp(&a.share));
+        self
+    }
+
+    /// The share of what is elsewhere that libraries have.
+    pub fn in_libraries(&self) -> f64 {
+        self.outside.iter().filter(|found| found.library.is_some()).map(|found| found.share).sum()
     }
 
     /// The share of the loop whose first line this is, without that of others inside.
@@ -142,6 +195,8 @@ struct Stack {
     other: Option<PathBuf>,
     /// The header of the innermost call, if it is no system's: what it defines counts where it is used, if that is in a loop.
     header: Option<PathBuf>,
+    /// The library that the innermost call is in, if that has no lines.
+    library: Option<String>,
 }
 
 impl Stacks {
@@ -158,10 +213,14 @@ impl Stacks {
         let mut waiting: HashMap<&Path, HashSet<u32>> = HashMap::new();
         let mut stacks = Vec::new();
         for sample in samples {
-            let mut stack = Stack { own: Vec::new(), other: None, header: None };
+            let mut stack = Stack { own: Vec::new(), other: None, header: None, library: None };
             let mut is_innermost = true;
             let mut waits = false;
             for at in sample {
+                if at.line == 0 {
+                    stack.library = at.file.file_name().map(|name| name.to_string_lossy().into_owned());
+                    continue;
+                }
                 let own = *known.entry(&at.file).or_insert_with(|| files.get(&absolute(&at.file)).copied());
                 let own = own.and_then(|file| in_text(file, at.line));
                 let is_own = own.is_some();
@@ -206,6 +265,7 @@ impl Stacks {
         let share = |n: usize| n as f64 / self.0.len() as f64;
         let (mut n_tunable, mut n_elsewhere) = (0, 0);
         let (mut in_loops, mut in_files) = (BTreeMap::new(), BTreeMap::new());
+        let mut outside: BTreeMap<(u32, Option<&String>), usize> = BTreeMap::new();
         // By first lines: the share of the largest loop there, as the smallest has the time of its own.
         let mut wholes: BTreeMap<u32, f64> = BTreeMap::new();
         for lines in loops {
@@ -223,6 +283,9 @@ impl Stacks {
                 *in_files.entry(file).or_insert(0) += 1;
             } else {
                 n_elsewhere += 1;
+                if let Some((line, _)) = stack.own.first() {
+                    *outside.entry((*line, stack.library.as_ref())).or_insert(0) += 1;
+                }
             }
         }
         let of_line = |(line, whole): (u32, f64)| LoopShare {
@@ -236,8 +299,15 @@ impl Stacks {
         let mut files: Vec<FileShare> =
             in_files.into_iter().map(|(file, n)| FileShare { file: file.clone(), share: share(n) }).collect();
         files.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let outside = outside.into_iter().map(|((line, library), n)| OutsideShare {
+            line: line.into(),
+            share: share(n),
+            library: library.cloned(),
+        });
+        let mut outside: Vec<OutsideShare> = outside.collect();
+        outside.sort_by(|a, b| b.share.total_cmp(&a.share));
         let (tunable, elsewhere) = (share(n_tunable), share(n_elsewhere));
-        Coverage { samples: self.0.len(), tunable, loops, files, elsewhere }
+        Coverage { samples: self.0.len(), tunable, loops, files, elsewhere, outside }
     }
 }
 

@@ -67,8 +67,8 @@
 //!                   back; tune: optimize for the files
 //!                   of a project, replay and check of one; changes: patches, copies, files in place
 //! search/           a search of every nest in place of propose and measure
-//! stages/           directives (those that the build leaves off), read, capture (synthetic_inputs), propose (rewrite_trials), open, group, measure/ (bench, doubts, screen, select, guard, shrink, cut, choose, special, wide),
-//!                   second_round, emit (good_part: what of the winners is good together), kept (recipes by the text they make), report (unchanged, search_report, sizes_report, html), record
+//! stages/           directives (those that the build leaves off), read, capture (synthetic_inputs, shares), propose (rewrite_trials), open, group, measure/ (bench, doubts, screen, select, guard, shrink, cut, choose, special, wide),
+//!                   second_round, emit (good_part: what of the winners is good together), kept (recipes by the text they make), report (unchanged, time_report, source_report, search_report, sizes_report, html), record
 //! nest.rs           Workpiece: the file, its program, and its nests; TunedNest: all that is known of one nest
 //! whole.rs          the whole program before and after, and how what it leaves is compared
 //! mix.rs            classes of calls by size: which are timed, and what gains and losses on them come to
@@ -82,15 +82,18 @@
 //! budget.rs         how time is shared out: `WallTime` is the one clock of a run, asked through `Session`
 //! parallel.rs       work on all cores in which a panic is the failure of its own item
 //! random.rs         random numbers that are the same everywhere
+//! causes.rs         why nests are left out and results not kept, with what would help
 //! request/          options, compiler, progress, errors, files, recipe files
 //! ```
 //!
 //! A step that can fail in two ways, as the thing at hand or as the whole run, returns a `Setback`, which says which.
 
 mod budget;
+mod causes;
 mod clocks;
 mod commands;
 mod coverage;
+mod ending;
 mod knowledge;
 mod machine;
 mod mix;
@@ -107,6 +110,7 @@ mod whole;
 mod workshop;
 mod written;
 
+pub use causes::{LeftOut, NotInNests, NotKept};
 pub use commands::{
     BuildFinding, BuildOutcome, BuildSource, CANDIDATES_SCHEMA, CHECK_BUILD_SCHEMA, CHECK_SCHEMA,
     CONFIG_FILE, CandidateExplanation, CheckBuildOptions, CheckBuildReport, CheckOptions, CheckReport,
@@ -122,7 +126,7 @@ pub use commands::{
     flow, inspect, optimize, optimize_and_learn, profile, replay, replay_project, replay_with, rerun,
     rewrite, search, tune, values,
 };
-pub use coverage::{Coverage, FileShare, LineReport, LoopShare};
+pub use coverage::{Coverage, FileShare, LineReport, LoopShare, OutsideShare};
 pub use knowledge::{
     Embedder, NestDescription, NoEncoder, Undescribed, UnreadableRecipe, recipe_text, shipped_embedder,
     shipped_recipes, stored_recipe,
@@ -149,8 +153,9 @@ pub use schedule::{Choice, Proved, Schedule, SizeTiming, Timing, Trial, Unproved
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};
 pub use session::{Session, interrupt};
 pub use stages::{
-    BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, GuardReport, Measured,
-    NestReport, NestSearchReport, ProgramReport, Proposed, Report, SearchReport, SizeReport, TrialReport,
-    Unchanged, capture, emit, measure, open, propose, read, report, second_round, wake_directives,
+    ArrayReport, BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, GuardReport,
+    InlinedReport, Measured, NestReport, NestSearchReport, ProgramReport, Proposed, Report, SearchReport,
+    SizeReport, SourceReport, TimeReport, TrialReport, Unchanged, capture, emit, measure, open, propose,
+    read, report, second_round, wake_directives,
 };
 pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};

@@ -1,6 +1,7 @@
 //! A file and its nests on their way through the stages: everything that is known of a nest is in one place, and every
 //! stage adds to it.
 
+use crate::causes::LeftOut;
 use crate::clocks::FastClocks;
 use crate::coverage::{Coverage, LineReport, Stacks};
 use crate::knowledge::NestDescription;
@@ -14,7 +15,7 @@ use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{
     Argument, CodegenError, Site, commented, guarded, guarded_function, vector_bytes, vectors_condition,
 };
-use oxeye_frontend::{Function, Unit};
+use oxeye_frontend::{Conditions, Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
 use oxeye_measure::{Left, Sample};
@@ -209,14 +210,14 @@ impl KnownInPlace {
 }
 
 /// Whether a nest is tuned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
     /// It is.
     Tuned,
-    /// Other nests take nearly all of the time, unless they become faster: in words.
-    Short(String),
+    /// Other nests take nearly all of the time, unless they become faster.
+    Short(LeftOut),
     /// It is not, for this reason.
-    Skipped(String),
+    Skipped(LeftOut),
 }
 
 /// Whether what a nest depends on means the same before its function.
@@ -275,6 +276,11 @@ pub(crate) fn replacement(
     mut block: String,
     (proved, build_vectors): (&Proved, Option<u32>),
 ) -> String {
+    if function.conditions.get(&nest).is_some_and(Conditions::is_without_openmp) {
+        let comment =
+            "for builds without -fopenmp: with it, the loop below runs, by its directives".to_owned();
+        block = commented(&block, &[comment], column(&unit.source, span.start));
+    }
     let elsewhere = function.elsewhere.get(&nest).map_or(&[][..], Vec::as_slice);
     let inlined = function.inlined.get(&nest).map_or(&[][..], Vec::as_slice);
     let is_own = |name: &&String| !elsewhere.iter().any(|(other, _)| other == *name);
@@ -484,7 +490,7 @@ impl TunedNest {
     /// Why it is not tuned, why nothing won, or what else there is to say.
     pub(crate) fn remarks(&self, unit: &Unit) -> Option<String> {
         if let Some(reason) = self.standing.reason() {
-            return Some(reason.to_owned());
+            return Some(reason.to_string());
         }
         let mut note = self.note.clone();
         if let Some(CutCall { timed, steps }) = self.calls.cut {
@@ -609,7 +615,7 @@ impl Place {
 
 impl Standing {
     /// Why it is not tuned.
-    pub fn reason(&self) -> Option<&str> {
+    pub fn reason(&self) -> Option<&LeftOut> {
         match self {
             Standing::Tuned => None,
             Standing::Short(reason) | Standing::Skipped(reason) => Some(reason),
@@ -670,7 +676,7 @@ mod tests {
             (0.45, &[]),
             (0.4, &[]),
         ]);
-        workpiece.nests[5].standing = Standing::Skipped(String::new());
+        workpiece.nests[5].standing = Standing::Skipped(LeftOut::NotChosen);
         let turns = workpiece.turns();
         let order: Vec<usize> = turns.iter().map(|(idx, _)| *idx).collect();
         assert_eq!(order, [4, 3, 1, 2, 0]);

@@ -1,10 +1,8 @@
 //! The whole program, before and after.
 
 use crate::clocks::FastClocks;
-use crate::request::{Checks, Error, FpPolicy, RunCommand};
-use oxeye_measure::{
-    Exit, Invocation, Left, RunOutcome, Tolerance, WholeComparison, WholeOptions, WholeRuns, run_whole,
-};
+use crate::request::{Checks, Error, FpPolicy};
+use oxeye_measure::{Invocation, Left, Tolerance, WholeComparison, WholeOptions, WholeRuns, run_whole};
 
 /// Programs that take longer, in seconds, are not run again for every doubt.
 pub(crate) const LONGEST_TO_REPEAT: f64 = 2.0;
@@ -107,28 +105,6 @@ fn decided(
         whole = runs.compared(options)?;
     }
     Ok(whole)
-}
-
-/// How a run ended, with the last line that it wrote to standard error.
-pub(crate) fn ending(outcome: &RunOutcome) -> String {
-    let words = String::from_utf8_lossy(&outcome.stderr);
-    let words = words.lines().rfind(|l| !l.trim().is_empty()).map(|l| format!(": {}", l.trim()));
-    format!("ends with {}{}", outcome.exit, words.unwrap_or_default())
-}
-
-/// What is wrong with a run that did not end as it should, and what would help.
-pub(crate) fn failure(outcome: &RunOutcome, run: &RunCommand) -> String {
-    let mut words = ending(outcome);
-    match outcome.exit {
-        Exit::Exited(code) => {
-            if run.is_bare() {
-                words += "; if it needs arguments or input, give them: --run \"./prog ARGS < FILE\"";
-            }
-            words += &format!("; if all is well when it ends so, say --exit-code {code}");
-        }
-        _ => words += "; oxeye needs a program that runs to its end",
-    }
-    words
 }
 
 /// How far numbers that a program prints may be apart, relative to the larger one; `None` asks for equal bytes.

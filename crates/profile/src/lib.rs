@@ -107,7 +107,9 @@ pub use plot::{
 #[cfg(feature = "polars")]
 pub use polars_core::frame::DataFrame;
 pub use raise::raise_ceilings;
-pub use report::{FileEntry, Listing, NestEntry, ProgramTimes, ProjectData, ReportData, UnreadEntry};
+pub use report::{
+    About, DataFlow, FileEntry, Listing, NestEntry, ProgramTimes, ProjectData, ReportData, UnreadEntry,
+};
 pub use sections::{SECTION_RULES, Section, SectionTimes, SectionWork, cells as section_cells};
 pub use table::{Column, SUMMARY, Table};
 pub use trace::{TraceSlice, chrome_trace};

@@ -13,8 +13,9 @@ pub struct ReportData {
     pub title: String,
     /// How it was built and run, in a line: compiler, flags.
     pub build: Option<String>,
-    /// When it was made.
-    pub made_at: Option<String>,
+    /// When and by what it was made, and what to do with it.
+    #[serde(default)]
+    pub about: About,
     /// The whole program.
     pub program: ProgramTimes,
     /// The machine.
@@ -30,6 +31,36 @@ pub struct ReportData {
     pub notes: Vec<String>,
 }
 
+/// When and by what a report was made, and what to do with it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// When it was made, in words or as RFC 3339 has it.
+    pub made_at: Option<String>,
+    /// The version of what made it.
+    pub version: Option<String>,
+    /// What was compared of the program before and after, and what was not, in sentences.
+    pub compared: Vec<String>,
+    /// How many nests were made faster, and of how many; `None` for all that have an entry.
+    pub counted: Option<(usize, usize)>,
+    /// Commands to copy: what for, and the command.
+    pub commands: Vec<(String, String)>,
+    /// What nests hand on to each other.
+    pub flows: Vec<DataFlow>,
+}
+
+/// Arrays that one nest writes and another one, or itself in a later run, reads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DataFlow {
+    /// The nest that writes, by its position.
+    pub from: usize,
+    /// The nest that reads.
+    pub to: usize,
+    /// The arrays, by their names.
+    pub arrays: Vec<String>,
+    /// Their bytes; 0 where that is not known.
+    pub bytes: f64,
+}
+
 /// The whole program before and after.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProgramTimes {
@@ -39,6 +70,9 @@ pub struct ProgramTimes {
     pub after_ns: Option<Quantity>,
     /// Time before over time after, from runs in turns; the ratio of the two times if it is not given.
     pub speedup: Option<f64>,
+    /// Between which bounds that lies, if it was measured often enough.
+    #[serde(default)]
+    pub speedup_interval: Option<(f64, f64)>,
     /// Whether exit code and output were compared and agree.
     pub verified: bool,
     /// Largest relative difference of a printed number.
@@ -66,10 +100,25 @@ pub struct NestEntry {
     pub verified: bool,
     /// What could not be done, and why, in words.
     pub refused: Vec<String>,
+    /// Times of one invocation before and after, as they are told elsewhere; `None` for those of the profiles.
+    #[serde(default)]
+    pub times_ns: Option<(f64, f64)>,
+    /// The part of its share that is counted for it and no other nest; `None` for all of it.
+    #[serde(default)]
+    pub own_share: Option<f64>,
+    /// For which sizes the new code runs, in words; `None` for all.
+    #[serde(default)]
+    pub guard: Option<String>,
+    /// The text that the new code stands in place of.
+    #[serde(default)]
+    pub original: Option<String>,
     /// Emitted code or differences.
     pub listings: Vec<Listing>,
     /// Why the nest stays as it is, or another remark.
     pub note: Option<String>,
+    /// What would help.
+    #[serde(default)]
+    pub help: Option<String>,
 }
 
 /// A text with a heading.
@@ -138,9 +187,33 @@ impl NestEntry {
             speedup: None,
             verified: false,
             refused: Vec::new(),
+            times_ns: None,
+            own_share: None,
+            guard: None,
+            original: None,
             listings: Vec::new(),
             note: None,
+            help: None,
         }
+    }
+
+    /// Time before over time after.
+    pub fn speedup(&self) -> Option<f64> {
+        let after = self.after.as_ref()?;
+        let measured = self.speedup.map(|speedup| speedup.value);
+        let of_times = || Some(self.before.runtime_ns()?.value / after.runtime_ns()?.value);
+        measured.or_else(of_times).filter(|speedup| speedup.is_finite())
+    }
+
+    /// Time of one invocation before, in nanoseconds.
+    pub fn before_ns(&self) -> Option<f64> {
+        self.times_ns.map(|(before, _)| before).or_else(|| Some(self.before.runtime_ns()?.value))
+    }
+
+    /// Time of one invocation of the changed nest.
+    pub fn after_ns(&self) -> Option<f64> {
+        let after = self.after.as_ref()?;
+        self.times_ns.map(|(_, after)| after).or_else(|| Some(after.runtime_ns()?.value))
     }
 
     /// The state that counts: after, if the nest was changed.

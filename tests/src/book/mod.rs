@@ -1,9 +1,10 @@
 //! The book in `docs/book`, and what of it is made from the code.
 //!
 //! In go the chapters; out come their fenced blocks ([`blocks`]), the links that lead nowhere ([`broken_links`]), the texts of
-//! the generated parts ([`refusals`], [`steps`], [`commands`], [`keys`], [`sample`]), and chapters with these in their places ([`filled`]).
+//! the generated parts ([`causes`], [`refusals`], [`steps`], [`commands`], [`keys`], [`sample`]), and chapters with these in their places ([`filled`]).
 
 mod blocks;
+mod causes;
 mod commands;
 mod keys;
 mod links;
@@ -12,6 +13,7 @@ mod samples;
 mod steps;
 
 pub use blocks::{Block, blocks};
+pub use causes::causes;
 pub use commands::commands;
 pub use keys::keys;
 pub use links::broken_links;

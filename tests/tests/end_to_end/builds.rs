@@ -130,6 +130,7 @@ int main(void)
     // The nest was read without threads, so it is guarded by `!defined(_OPENMP)`.
     let tuned = replayed(&playground, &["sum"], &["-O2"], 1);
     assert!(tuned.contains("#if !defined(_OPENMP)"), "{tuned}");
+    assert!(tuned.contains("for builds without -fopenmp"), "{tuned}");
     assert!(tuned.contains("schedule(static, 2)"), "{tuned}");
     agree(&playground, "-fopenmp");
     agree(&playground, "");

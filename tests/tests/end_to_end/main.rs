@@ -17,6 +17,7 @@ mod profile;
 mod project_files;
 mod recipes;
 mod rows;
+mod shares;
 mod sizes;
 mod teams;
 mod time_loops;

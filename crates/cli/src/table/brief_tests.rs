@@ -1,11 +1,38 @@
 use super::tests::{command, nest, of_sizes, project_of, report, rewritten};
-use super::{render, render_project};
 use crate::terminal::View;
 use console::measure_text_width;
 use oxeye::{
     Coverage, DiagnosticReport, FileReport, FileShare, GuardReport, LineReport, LoopShare, NestReport,
-    ProgramReport, Report, TuneReport, Unchanged,
+    ProgramReport, Report, TimeReport, TuneReport, Unchanged,
 };
+
+fn render(
+    report: &Report,
+    further: &str,
+    view: View,
+    go_on: &dyn Fn(Option<&str>) -> Option<String>,
+) -> String {
+    let mut report = report.clone();
+    report.count_time();
+    super::render(&report, further, view, go_on)
+}
+
+fn render_project(report: &TuneReport, command: &str, kept: bool, view: View) -> String {
+    let mut report = report.clone();
+    report.files.iter_mut().filter_map(|file| file.report.as_mut()).for_each(Report::count_time);
+    report.count_time();
+    super::render_project(&report, command, kept, view)
+}
+
+/// The same nest within others.
+fn within(nest: NestReport, others: &[usize]) -> NestReport {
+    NestReport { time: TimeReport { within: others.to_vec(), ..nest.time.clone() }, ..nest }
+}
+
+/// The same nest with no time that is known.
+fn without_share(nest: NestReport) -> NestReport {
+    NestReport { time: TimeReport::default(), ..nest }
+}
 
 fn view(width: usize) -> View {
     View { width, colour: false, verbose: false }
@@ -49,6 +76,7 @@ fn coverage(loops: &[(u32, f64)], elsewhere: f64) -> Coverage {
         loops: loops.iter().map(share).collect(),
         files: vec![],
         elsewhere,
+        outside: vec![],
     }
 }
 
@@ -71,7 +99,7 @@ fn with_gains() -> TuneReport {
         tuned(nest(0, 66, "step", 0.18, Unchanged::NothingFaster), 1.17, "original order, 4 jammed", 40);
     let around = NestReport { id: 3, ..nest(3, 60, "step", 0.2, Unchanged::NothingTried) };
     let mut solver = report(vec![
-        NestReport { guard: Some(guard), within: vec![3], ..step },
+        NestReport { guard: Some(guard), ..within(step, &[3]) },
         tuned(
             nest(1, 90, "sum", 0.06, Unchanged::NothingFaster),
             3.4,
@@ -80,7 +108,7 @@ fn with_gains() -> TuneReport {
         ),
         nest(2, 119, "step", 0.24, Unchanged::NothingFaster),
         around,
-        NestReport { within: vec![2], ..nest(4, 121, "step", 0.2, Unchanged::NothingTried) },
+        within(nest(4, 121, "step", 0.2, Unchanged::NothingTried), &[2]),
         nest(5, 140, "init", 0.001, Unchanged::TooShort),
         NestReport {
             note: Some("the program never gets here".into()),
@@ -196,8 +224,8 @@ fn short_reports_of_files() {
     });
     // Without a program, no time is known.
     let mut kernel = report(vec![
-        NestReport { share: None, ..of_sizes()[0].nests[0].clone() },
-        NestReport { share: None, ..nest(1, 60, "g", 0.0, Unchanged::NoLegalSchedule) },
+        without_share(of_sizes()[0].nests[0].clone()),
+        without_share(nest(1, 60, "g", 0.0, Unchanged::NoLegalSchedule)),
     ]);
     let note = Some("there is no main, so no whole program was run".to_owned());
     kernel.program = ProgramReport { note, ..ProgramReport::default() };
@@ -289,8 +317,8 @@ fn any_nest(seed: &mut u64, id: usize) -> NestReport {
     let mut found = nest(id, 10 + 7 * id as u32, &function, share, state);
     found.note = (draw(seed, 2) == 0).then(|| "its arguments are too large to be kept; so it stays".into());
     found.line.file = (draw(seed, 5) == 0).then(|| "deep/folder/with_a_header_of_a_long_name.h".into());
-    found.within = (draw(seed, 3) == 0).then(|| draw(seed, 60) as usize).into_iter().collect();
-    found.share = found.share.filter(|_| draw(seed, 12) > 0);
+    found.time.within = (draw(seed, 3) == 0).then(|| draw(seed, 60) as usize).into_iter().collect();
+    found.time.share = found.time.share.filter(|_| draw(seed, 12) > 0);
     if draw(seed, 3) > 0 {
         return found;
     }

@@ -1,17 +1,14 @@
 //! The report of tuning a project, for people.
 
 use super::{
-    compared_less, conditioning, details, figures, guards, is_listed, is_outermost, nests, percent,
-    same_output, time, unchanged, unread,
+    conditioning, details, figures, guards, is_listed, nests, percent, same_output, time, unchanged, unread,
 };
 use crate::columns::wrapped;
 use crate::terminal::View;
 use console::Style;
-use oxeye::{FileReport, NestReport, Report, TuneReport};
+use oxeye::{FileReport, NestReport, Report, TuneReport, Unchanged};
 use std::fmt::Write;
 
-/// At this share of its roof and above, nobody need look further.
-const AT_ITS_ROOF: f64 = 0.9;
 /// From this share on, time outside of loops is told of.
 const WORTH_A_LINE: f64 = 0.05;
 
@@ -102,32 +99,23 @@ fn outside(file: &FileReport, report: &Report, view: View) -> String {
 
 /// How much of the time is in nests, and what became of these.
 fn summary(report: &TuneReport) -> String {
-    let reports: Vec<&Report> = report.files.iter().filter_map(|file| file.report.as_ref()).collect();
-    // Nests inside others are in the time of those.
-    let outermost = |report: &&'_ Report| {
-        let listed: Vec<_> = report.nests.iter().filter(|nest| is_listed(nest)).collect();
-        listed.iter().copied().filter(|nest| is_outermost(nest, &listed)).cloned().collect::<Vec<_>>()
-    };
-    let nests: Vec<NestReport> = reports.iter().flat_map(outermost).collect();
-    let n_files = reports.iter().filter(|report| report.nests.iter().any(is_listed)).count();
-    // A nest counts as tuned, too, where loops inside it are.
-    let is_tuned = |nest: &NestReport, all: &[NestReport]| {
-        nest.recipe.is_some()
-            || all.iter().any(|inner| inner.recipe.is_some() && inner.within.contains(&nest.id))
-    };
-    let changed = report.files.iter().filter(|file| file.changed).filter_map(|file| file.report.as_ref());
-    let n_tuned: usize = changed
-        .map(|report| outermost(&report).iter().filter(|nest| is_tuned(nest, &report.nests)).count())
-        .sum();
-    let shares: Option<f64> = nests.iter().map(|nest| nest.share).sum();
-    let at_roof =
-        nests.iter().filter(|nest| nest.recipe.is_none() && nest.roof_fraction >= Some(AT_ITS_ROOF));
-    let n_at_roof = at_roof.count();
-    let Some(tunable) = report.tunable else { return format!("{n_tuned} nests tuned") };
+    let can_be_tuned = |nest: &&NestReport| nest.unchanged != Some(Unchanged::LeftOut);
+    let counted = || report.files.iter().map(|file| file.counted().filter(can_be_tuned));
+    let n_files = counted().filter_map(|mut nests| nests.next()).count();
+    let nests: Vec<&NestReport> = counted().flatten().collect();
+    let n_tuned = report.files.iter().flat_map(FileReport::tuned).count();
+    let n_at_roof = nests.iter().filter(|nest| nest.unchanged == Some(Unchanged::AtRoof)).count();
     let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    if report.tunable.is_none() {
+        return format!("{} tuned", count(n_tuned, "nest"));
+    }
+    if nests.is_empty() {
+        return "no nest that can be tuned takes a share of the time worth a word".into();
+    }
+    let share: f64 = nests.iter().filter_map(|nest| nest.time.own_share).sum();
     let mut text = format!(
         "{} of the time is in {} that can be tuned, in {}; {n_tuned} tuned",
-        percent(shares.filter(|_| !nests.is_empty()).map_or(tunable, |sum| sum.min(1.0))),
+        percent(share),
         count(nests.len(), "nest"),
         count(n_files, "file"),
     );
@@ -148,6 +136,6 @@ fn program(report: &TuneReport, command: &str, view: View) -> String {
     let figures = figures((before, after, speedup), p.is_within_noise(), view);
     let runs = if p.samples == 1 { "run" } else { "runs" };
     let line = format!("{command}: {figures}, {} ({} {runs} each)", same_output(p), p.samples);
-    let compared = compared_less(p);
+    let compared = p.compared_less();
     std::iter::once(&line).chain(&compared).map(|sentence| wrapped(sentence, view.width)).collect()
 }

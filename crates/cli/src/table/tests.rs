@@ -1,5 +1,7 @@
 use super::*;
-use oxeye::{BuildReport, DiagnosticReport, FileReport, HostReport, ProgramReport, RecipeFile, TuneReport};
+use oxeye::{
+    BuildReport, DiagnosticReport, FileReport, HostReport, ProgramReport, RecipeFile, TimeReport, TuneReport,
+};
 
 #[test]
 fn times_have_three_digits() {
@@ -100,8 +102,7 @@ pub(super) fn nest(id: usize, line: u32, function: &str, share: f64, unchanged: 
         id,
         function: function.into(),
         line: line.into(),
-        share: Some(share),
-        within: Vec::new(),
+        time: TimeReport { share: Some(share), own_share: Some(share), ..TimeReport::default() },
         invocations: Some(1),
         sizes: Vec::new(),
         guard: None,
@@ -312,6 +313,7 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
         ],
         files: vec![FileShare { file: "src/util.c".into(), share: 0.06 }],
         elsewhere: 0.046,
+        outside: vec![],
     });
     let view = View { width: 80, verbose: false, colour: false };
     let text = full(&report, view, "");
@@ -372,15 +374,16 @@ fn a_difference_within_noise_is_no_speedup() {
 #[test]
 fn time_that_two_rows_have_is_told() {
     let mut report = of_sizes()[0].clone();
-    let inner = |line, share| NestReport {
-        within: vec![0],
-        ..nest(line as usize, line, "kernel_gemm", share, Unchanged::NothingFaster)
+    let inner = |line, share| {
+        let mut inner = nest(line as usize, line, "kernel_gemm", share, Unchanged::NothingFaster);
+        inner.time.within = vec![0];
+        inner
     };
     report.nests.extend([inner(33, 0.5), inner(35, 0.4)]);
     let text = shown(&report, 80);
     assert!(text.contains("line 31 includes the work of lines 33 and 35, and their time\n"), "{text}");
     // Called from elsewhere as well.
-    report.nests[0].share = Some(0.1);
+    report.nests[0].time.share = Some(0.1);
     assert!(!shown(&report, 80).contains("includes the work"));
 }
 

@@ -89,7 +89,7 @@ impl<'a> Lowerer<'a> {
             Type::Array { .. } => {
                 return Err(Refusal::new(at, format!("a whole row of `{name}` is used as a value")));
             }
-            Type::Pointer { .. } => return Err(self.pointers_inside(name, at)),
+            ty @ Type::Pointer { .. } => return Err(self.pointers_inside(name, &ty, at)),
             ty => return Err(no_number(self.cx.file, name, &ty, at)),
         };
         if scalar.is_volatile {
@@ -109,7 +109,8 @@ impl<'a> Lowerer<'a> {
         Ok((Access { array, indices: place.indices }, scalar))
     }
 
-    pub(super) fn pointers_inside(&self, name: &str, at: Range) -> Box<Refusal> {
+    /// The refusal of an array whose elements are pointers, of this type.
+    pub(super) fn pointers_inside(&self, name: &str, element: &Type, at: Range) -> Box<Refusal> {
         let refusal = Refusal::new(
             at,
             format!("`{name}` is an array of pointers: its rows may be anywhere, or the same"),
@@ -117,9 +118,13 @@ impl<'a> Lowerer<'a> {
         if name.contains(['.', '>']) {
             return refusal.help("keep the elements in one block, and store where each part of it starts");
         }
-        refusal.help(format!(
-            "make `{name}` one block: `double (*{name})[m]`, or `double *{name}` with `{name}[i * m + j]`"
-        ))
+        match matches!(element.innermost(), Type::Scalar(_)) {
+            true => refusal.help(format!(
+                "make `{name}` one block: `double (*{name})[m]`, or `double *{name}` with `{name}[i * m + j]`"
+            )),
+            // Structures, strings and what else is not in rows.
+            false => refusal,
+        }
     }
 
     fn place(&mut self, e: &ast::Expr) -> Lowered<Place> {
@@ -403,7 +408,7 @@ impl<'a> Lowerer<'a> {
             Type::Pointer { to, .. } if n_levels(self.cx.file, place.base).is_some() => {
                 Ok(Pointer::at(place.base, place.indices, *to))
             }
-            Type::Pointer { .. } => Err(self.pointers_inside(self.name(place.base), e.range)),
+            ty @ Type::Pointer { .. } => Err(self.pointers_inside(self.name(place.base), &ty, e.range)),
             _ => Err(Refusal::new(e.range, "this is not a pointer")),
         }
     }
@@ -514,7 +519,7 @@ impl<'a> Lowerer<'a> {
                 None => Err(Refusal::new(e.range, "a pointer is changed inside the loop")),
             },
             ExprKind::Call(..) => Err(Refusal::new(e.range, "a pointer that a function returns is used")
-                .help("store it in a variable before the loop")),
+                .help("call the function before the loop, if it always returns the same")),
             _ => Err(Refusal::new(e.range, "this pointer cannot be followed")),
         }
     }

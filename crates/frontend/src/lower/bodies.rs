@@ -31,7 +31,7 @@ impl Lowerer<'_> {
     ) -> Lowered<()> {
         let refuse = |why: &str| {
             Refusal::new(at, format!("`{name}` is called, {why}"))
-                .help("write its body in place of the call, or tune the loops inside it")
+                .help("write its body in place of the call; the loops inside it are tuned by themselves")
         };
         let Some((position, function)) = self.cx.file.function(name) else {
             return Err(self.unknown(name, at));
@@ -85,7 +85,7 @@ impl Lowerer<'_> {
             return Ok(());
         }
         Err(Refusal::new(at, format!("`{name}` is called, which is too long to inline"))
-            .help("tune the loops inside it"))
+            .help("the loops inside it are tuned by themselves"))
     }
 
     /// Statements of a function, some of which may return early: what follows an `if` that returns becomes its other
@@ -175,7 +175,7 @@ impl Lowerer<'_> {
                 let left = self.exits.returning.pop().flatten().and_then(|r| r.has_not);
                 let Some(condition) = left else {
                     let message = format!("`{name}` is called, which returns from inside loops");
-                    return Err(Refusal::new(at, message).help("tune the loops inside it"));
+                    return Err(Refusal::new(at, message).help("the loops inside it are tuned by themselves"));
                 };
                 let mut then = Vec::new();
                 self.body(rest, name, result, at, &mut then)?;
@@ -186,7 +186,7 @@ impl Lowerer<'_> {
             }
             _ => {
                 let message = format!("`{name}` is called, which returns from inside a loop");
-                Err(Refusal::new(at, message).help("tune the loops inside it"))
+                Err(Refusal::new(at, message).help("the loops inside it are tuned by themselves"))
             }
         }
     }

@@ -35,9 +35,19 @@ impl Lowerer<'_> {
         match self.cx.preprocessed.left_elsewhere.get(name) {
             Some(why) => Refusal::new(at, format!("`{name}` is called, {why}"))
                 .help("move the call out of the loop, or the function into this file"),
+            None if self.is_declared_by_user(name) => {
+                Refusal::new(at, format!("`{name}` is called, and what it does is not known"))
+                    .help("move the call out of the loop, or give the function's definition in this file")
+            }
             None => Refusal::new(at, format!("`{name}` is called, and what it does is not known"))
-                .help("move the call out of the loop, or give the function's definition in this file"),
+                .help("give the call a loop of its own, if it can stand before or behind the rest"),
         }
+    }
+
+    /// Whether the user's own sources or headers declare a function; others are a library's.
+    fn is_declared_by_user(&self, name: &str) -> bool {
+        let bodies = || self.cx.file.functions.iter().map(|function| function.range);
+        self.cx.preprocessed.is_named(name, |at| bodies().any(|body| (body.start..body.end).contains(&at)))
     }
 
     fn inlined(&mut self, name: &str, args: &[ast::Expr], at: Range) -> Lowered<Value> {
@@ -47,7 +57,7 @@ impl Lowerer<'_> {
         };
         let refuse = |why: &str| {
             Refusal::new(at, format!("`{name}` is called, {why}"))
-                .help("only small functions that compute a value are inlined")
+                .help("write what it computes in place of the call")
         };
         if function.problem.is_some() {
             return Err(refuse("which could not be read"));
@@ -111,7 +121,7 @@ impl Lowerer<'_> {
     fn run(&mut self, statements: &[&Stmt], name: &str, at: Range) -> Lowered<Value> {
         let refuse = |why: &str| {
             Refusal::new(at, format!("`{name}` is called, which {why}"))
-                .help("only small functions that compute a value are inlined")
+                .help("write what it computes in place of the call")
         };
         self.inlining.inline_budget = match self.inlining.inline_budget.checked_sub(1) {
             Some(left) => left,

@@ -515,7 +515,7 @@ fn uncounted(file: &ast::File, f: &For, at: Range) -> Box<Refusal> {
         Some(Trips::Unknown(stop)) => Refusal::new(stop.at, stop.why),
         _ => Refusal::new(at, "how often the loop runs is not known beforehand"),
     }
-    .help("count with an integer, `for (i = first; i < end; i += step)`")
+    .help("count with an integer to an end that is computed before, as in `for (i = first; i < end; i += step)`")
 }
 
 /// The first value behind a bound that has one term.

@@ -5,6 +5,7 @@ use super::lowerer::{Bound, Lowerer};
 use super::searches::leaving;
 use super::value::{Value, constant, is_comparison, reads_memory};
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::chased::chase;
 use crate::evolution::{Evaluator, Trips};
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, commas};
@@ -113,7 +114,9 @@ impl Lowerer<'_> {
                 let head = Range { start: at.start, end: at.start + word.len() };
                 let since = self.since(s).unwrap_or_default();
                 let message = format!("a `{word}` loop: how often it runs is not known beforehand{since}");
-                Err(Refusal::new(head, message).help("write it as a `for` loop if it counts"))
+                Err(chase(self.cx.file, s).unwrap_or_else(|| {
+                    Refusal::new(head, message).help("write it as a `for` loop if it counts")
+                }))
             }
             StmtKind::Unknown(what, _) => Err(Refusal::new(at, format!("{what} cannot be analysed"))),
         }

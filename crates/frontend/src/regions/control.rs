@@ -4,6 +4,7 @@ use super::nests::Whole;
 use super::{Piece, Regions, Touched};
 use crate::Severity;
 use crate::ast::{self, ExprKind, For, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::chased::chase;
 use crate::context::Context;
 use crate::context::Team;
 use crate::flow::is_address_taken;
@@ -139,7 +140,9 @@ impl<'a> Regions<'a> {
                     let message = format!("a `{word}` loop: how often it runs is not known beforehand");
                     let severity = if body.contains_for() { Severity::Note } else { Severity::Warning };
                     let head = Range { start: s.range.start, end: s.range.start + word.len() };
-                    let refusal = Refusal::new(head, message).help("write it as a `for` loop if it counts");
+                    let refusal = chase(self.cx.file, s).unwrap_or_else(|| {
+                        Refusal::new(head, message).help("write it as a `for` loop if it counts")
+                    });
                     self.refuse(s.range, severity, refusal);
                 }
                 if !body.contains_for() {
@@ -253,7 +256,10 @@ impl<'a> Regions<'a> {
                         self.push_nest(id, out);
                         return;
                     }
-                    Err(refusal) => self.refuse(s.range, Severity::Warning, refusal),
+                    Err(refusal) => {
+                        let refusal = chase(self.cx.file, s).unwrap_or(refusal);
+                        self.refuse(s.range, Severity::Warning, refusal);
+                    }
                 }
             }
         } else if !self.scops.iter().any(|scop| s.range.contains(*scop)) {

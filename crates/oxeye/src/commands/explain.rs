@@ -257,7 +257,7 @@ fn explained(session: &Session<'_>, explaining: &ExplainOptions) -> Result<Expla
                 report.nests.push(explanation(&unit, id, nest, ceilings, explaining.measure));
             }
             Standing::Short(why) | Standing::Skipped(why) => {
-                let (name, why) = (nest.place.name(&unit), why.clone());
+                let (name, why) = (nest.place.name(&unit), why.to_string());
                 report.skipped.push(SkippedNest { id, name, why });
             }
         }

@@ -150,7 +150,7 @@ impl NestFile {
         let how = rendering(&self.unit, &recipes);
         // Without instructions of their own, nests are blocks in their places and nothing else.
         let replaced = replaced(&self.unit, &self.reading, (how, None), &recipes.nests[0])?;
-        Ok(replaced.into_iter().next().map(|(_, text)| text).unwrap_or_default())
+        Ok(replaced.parts.into_iter().next().map(|(_, text)| text).unwrap_or_default())
     }
 
     /// The text of the file with recipes applied to some of its nests, as far as they go with them.

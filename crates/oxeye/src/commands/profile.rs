@@ -4,6 +4,7 @@ use super::profile_cache::{self, CacheKey};
 use super::profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest};
 use super::profile_run::trace_nests;
 use super::sdfg;
+use crate::causes::LeftOut;
 use crate::nest::Workpiece;
 use crate::request::{Error, Event, Options, Phase, Progress, Setback, write_atomically};
 use crate::session::Session;
@@ -133,7 +134,7 @@ fn longest(workpiece: &Workpiece) -> (Vec<usize>, Option<String>) {
 #[derive(Debug, thiserror::Error)]
 enum Unprofiled {
     #[error("{0}")]
-    Skipped(String),
+    Skipped(LeftOut),
     #[error("it cannot be taken out of its function: {0}")]
     NotBuilt(String),
     #[error("it cannot be replayed: {0}")]
@@ -150,8 +151,8 @@ fn profile_one(
     let Workpiece { unit, nests, .. } = workpiece;
     let nest = &nests[idx];
     if nest.calls.samples.is_empty() {
-        let why = nest.standing.reason().unwrap_or("the program never ran it");
-        return Err(Setback::Item(Unprofiled::Skipped(why.to_owned())));
+        let why = nest.standing.reason().cloned().unwrap_or(LeftOut::NeverRun);
+        return Err(Setback::Item(Unprofiled::Skipped(why)));
     }
     let (place, calls, known) = (&nest.place, &nest.calls, &nest.known);
     let site = ReplaySite { session, unit, idx, place, calls, known };

@@ -1,8 +1,8 @@
 //! What profiling a file found, as a value that turns into JSON and into a page.
 
 use crate::stages::measured;
-use oxeye_host::{HostKey, HostProfile};
-use oxeye_profile::{NestEntry, NestProfile, ProgramTimes, ReportData, Section, html_report};
+use oxeye_host::{HostKey, HostProfile, now_rfc3339};
+use oxeye_profile::{About, NestEntry, NestProfile, ProgramTimes, ReportData, Section, html_report};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -90,7 +90,11 @@ impl ProfileReport {
         let data = ReportData {
             title: self.input.display().to_string(),
             build: Some(self.compiler.clone()),
-            made_at: None,
+            about: About {
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+                made_at: Some(now_rfc3339()),
+                ..About::default()
+            },
             program: ProgramTimes {
                 before_ns: self.program_seconds.map(|s| measured(1e9 * s, 0.0, 1)),
                 ..ProgramTimes::default()

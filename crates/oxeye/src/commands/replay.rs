@@ -4,7 +4,7 @@ use crate::nest::{helper, replacement, stands_apart};
 use crate::request::{Compiler, Error, FpPolicy, Guard, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Proved, Rendering, Unproved, prove};
 use crate::stages::read_options;
-use crate::workshop::OPENMP_FLAG;
+use crate::workshop::{OPENMP_FLAG, has_openmp_flag};
 use crate::written::{ChangedFile, by_itself, changed_files};
 use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{Isa, SizeGuard};
@@ -75,12 +75,12 @@ pub enum Misfit {
     },
 }
 
-/// The text of `file` with the recipes applied: byte for byte what the run wrote that saved them. Every step is proved
+/// `file` with the recipes applied: byte for byte what the run wrote that saved them. Every step is proved
 /// legal again. The file is read with [`Compiler::plain`]: no command and no plugin that the recipe file names is run.
 ///
 /// # Errors
 /// If the file cannot be read, a nest is not there, or a step is refused.
-pub fn replay(recipes: &RecipeFile, file: &Path) -> Result<String, Error> {
+pub fn replay(recipes: &RecipeFile, file: &Path) -> Result<Rewritten, Error> {
     replay_with(recipes, &recipes.compiler.plain().compiler, file)
 }
 
@@ -88,11 +88,11 @@ pub fn replay(recipes: &RecipeFile, file: &Path) -> Result<String, Error> {
 ///
 /// # Errors
 /// As [`replay`].
-pub fn replay_with(recipes: &RecipeFile, compiler: &Compiler, file: &Path) -> Result<String, Error> {
+pub fn replay_with(recipes: &RecipeFile, compiler: &Compiler, file: &Path) -> Result<Rewritten, Error> {
     let fp = if recipes.keeps_order { FpPolicy::Strict } else { FpPolicy::FromFlags };
     let (compiler, no_alias) = (compiler.clone(), recipes.no_alias);
     let options = Options { compiler, no_alias, fp, ..Options::new(file) };
-    Ok(replayed(recipes, &woken(read_options(&options), recipes), file)?.text)
+    replayed(recipes, &woken(read_options(&options), recipes), file)
 }
 
 /// How a file is read for recipes that need its directives on.
@@ -121,6 +121,16 @@ pub struct Rewritten {
     pub(crate) files: Vec<ChangedFile>,
     /// The recipes that do not go with it, by their positions, and why.
     pub refused: Vec<(usize, Misfit)>,
+    /// Flags that the text is to be compiled with besides those it was read with.
+    pub added: Vec<String>,
+}
+
+/// A nest with its recipe.
+pub(super) struct Replaced {
+    /// Its place and what stands there, and the same of what stands before its function.
+    pub(super) parts: Vec<(Span, String)>,
+    /// Whether its new code has directives of OpenMP.
+    openmp: bool,
 }
 
 /// The user's text with the nests of the recipes replaced, every step proved legal again. Where a recipe does not go with
@@ -129,26 +139,33 @@ pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewr
     let how = rendering(unit, recipes);
     let mut replacements: Vec<(Span, String)> = Vec::new();
     let mut refused = Vec::new();
+    let mut openmp = recipes.directives;
     for (idx, wanted) in recipes.nests.iter().enumerate() {
         match replaced(unit, reading, (how, recipes.vector_bytes), wanted) {
-            Ok(replaced) => replacements.extend(replaced),
+            Ok(replaced) => {
+                openmp |= replaced.openmp;
+                replacements.extend(replaced.parts);
+            }
             Err(why) => refused.push((idx, why)),
         }
     }
     replacements.sort_by_key(|(span, _)| span.start);
     let text = by_itself(unit, &replacements, &recipes.quiet);
     let files = changed_files(unit, &replacements, &recipes.quiet);
-    Rewritten { text, files, refused }
+    // Recipes that need directives on are read with the flag that is asked for here.
+    let n_own = reading.args.len().saturating_sub(usize::from(recipes.directives));
+    let has_flag = has_openmp_flag(&reading.args[..n_own]);
+    let added = if openmp && !has_flag { vec![OPENMP_FLAG.to_owned()] } else { Vec::new() };
+    Rewritten { text, files, refused, added }
 }
 
-/// A nest's place and what stands there with its recipe, and the same of what stands before its function. How it is rendered
-/// comes with [`RecipeFile::vector_bytes`].
+/// A nest with its recipe. How it is rendered comes with [`RecipeFile::vector_bytes`].
 pub(super) fn replaced(
     unit: &Unit,
     reading: &ReadOptions,
     (how, vector_bytes): (Rendering<'_>, Option<u32>),
     wanted: &NestRecipe,
-) -> Result<Vec<(Span, String)>, Misfit> {
+) -> Result<Replaced, Misfit> {
     let (mut function, nest, span) = find(unit, reading, wanted)?;
     for name in &wanted.uneven {
         let Function { program, binding, .. } = function.to_mut();
@@ -168,7 +185,8 @@ pub(super) fn replaced(
     let block = proved.emitted(&wanted.name, &recipe);
     let builds = (&proved, vector_bytes);
     let own = (span, replacement(unit, &function, nest.id, span, block, builds));
-    Ok([own].into_iter().chain(helper(unit, &function, nest.id, &proved)).collect())
+    let parts = [own].into_iter().chain(helper(unit, &function, nest.id, &proved)).collect();
+    Ok(Replaced { parts, openmp: proved.openmp })
 }
 
 /// What a recipe of a file makes of its nest, and its steps for that.

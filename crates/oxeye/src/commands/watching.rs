@@ -3,11 +3,11 @@
 
 use super::profile_report::SkippedNest;
 use super::sweeps::opened;
+use crate::ending::failure;
 use crate::nest::{ORIGINAL, Place};
 use crate::request::{Error, Phase};
 use crate::session::Session;
 use crate::stages::{build_error, has_main_elsewhere, read_as, read_options};
-use crate::whole::failure;
 use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::{Site, WatchedAccess, WatchedNest, watched_program};
 use oxeye_frontend::{ReadOptions, Unit};

@@ -1,5 +1,6 @@
 //! What a run is about: which nests it tunes, and which results are worth keeping.
 
+use crate::causes::{LeftOut, NotKept};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -55,31 +56,25 @@ impl Focus {
         (file, first, last): (&Path, u32, u32),
         function: &str,
         share: Option<f64>,
-    ) -> Option<String> {
+    ) -> Option<LeftOut> {
         let is_in =
             |places: &[NamedPlace]| places.iter().any(|place| place.has(file, first..=last, function));
         match share {
-            _ if !self.only.is_empty() && !is_in(&self.only) => Some("not among what --only names".into()),
-            _ if is_in(&self.exclude) => Some("left out by --exclude".into()),
-            Some(share) if share < self.least_share => {
-                Some(format!("below --min-share ({:.1} %)", 100.0 * share))
-            }
+            _ if !self.only.is_empty() && !is_in(&self.only) => Some(LeftOut::OnlyOthers),
+            _ if is_in(&self.exclude) => Some(LeftOut::Excluded),
+            Some(share) if share < self.least_share => Some(LeftOut::BelowLeastShare(share)),
             _ => None,
         }
     }
 
     /// Why a gain of the whole program is too little to be kept; `None` if it is enough.
-    pub(crate) fn too_little(&self, speedup: f64, interval: Option<(f64, f64)>) -> Option<String> {
+    pub(crate) fn too_little(&self, speedup: f64, interval: Option<(f64, f64)>) -> Option<NotKept> {
         let least = self.least_speedup;
         let (low, high) = interval.unwrap_or((speedup, speedup));
         match () {
             () if least <= 1.0 => None,
-            () if speedup < least => {
-                Some(format!("not kept: the program gains {speedup:.2}x, less than --min-speedup {least}"))
-            }
-            () if low <= 1.0 => Some(format!(
-                "not kept: the gain of the program, {speedup:.2}x ({low:.2}-{high:.2}), may be none"
-            )),
+            () if speedup < least => Some(NotKept::TooLittle(speedup, least)),
+            () if low <= 1.0 => Some(NotKept::MayBeNone(speedup, (low, high))),
             () => None,
         }
     }
@@ -186,7 +181,8 @@ mod tests {
     fn gains_have_to_be_worth_it() {
         let focus = Focus { least_speedup: 1.03, ..Focus::default() };
         assert_eq!(focus.too_little(1.2, Some((1.1, 1.3))), None);
-        let too_little = |speedup, interval| focus.too_little(speedup, interval).expect("too little");
+        let too_little =
+            |speedup, interval| focus.too_little(speedup, interval).expect("too little").to_string();
         assert_eq!(
             too_little(1.02, Some((1.01, 1.03))),
             "not kept: the program gains 1.02x, less than --min-speedup 1.03"

@@ -7,6 +7,7 @@ use super::record::{Candidate, Outcome, TrialRecord};
 use super::space::{Space, candidate};
 use super::workbench::{Remembering, Workbench};
 use crate::budget::{Allowance, Budget, SystemClock, share_of, timing_seconds};
+use crate::causes::LeftOut;
 use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Event, Phase};
 use crate::schedule::{Choice, Rendering, Schedule, Screening, Trial, digest};
@@ -92,9 +93,7 @@ fn leave_out_inside(workpiece: &mut Workpiece) {
         for idx in place.inside {
             let standing = &mut workpiece.nests[idx].standing;
             if *standing == Standing::Tuned {
-                *standing = Standing::Skipped(format!(
-                    "the loop at line {line} is searched, which has its function in place of the call"
-                ));
+                *standing = Standing::Skipped(LeftOut::Inlined(line.clone()));
             }
         }
     }

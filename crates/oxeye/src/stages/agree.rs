@@ -2,6 +2,7 @@
 
 use super::capture::Captured;
 use super::read::{read_options, sources_beside};
+use crate::causes::LeftOut;
 use crate::nest::Standing;
 use crate::parallel;
 use crate::request::{Error, ProjectFile};
@@ -36,7 +37,7 @@ pub(crate) fn agree(session: &Session<'_>, captured: &mut Captured) -> Result<()
             let found = &unit.included.files()[*file];
             let is_header = found.path.extension().is_none_or(|extension| extension != "c");
             if is_header && !found.says_cpp() {
-                let why = format!("sources in C++ may include {}, which does not speak of that", found.name);
+                let why = LeftOut::SharedWithCpp(found.name.clone());
                 nests.iter().for_each(|idx| {
                     captured.workpiece.nests[*idx].standing = Standing::Skipped(why.clone());
                 });
@@ -58,8 +59,7 @@ pub(crate) fn agree(session: &Session<'_>, captured: &mut Captured) -> Result<()
                 let place = &workpiece.nests[*idx].place;
                 let function = &workpiece.unit.functions[place.function_idx];
                 if !reading.is_alike(&workpiece.unit, function, place.nest_id, &path) {
-                    let why =
-                        format!("{} includes it as well, and it may mean something else there", reading.name);
+                    let why = LeftOut::OtherMeaning(reading.name.clone());
                     workpiece.nests[*idx].standing = Standing::Skipped(why);
                 }
             }

@@ -1,13 +1,15 @@
 //! Stage 2: what the nests of the file are called with.
 
 use super::coverage::{coverage, lines, sample};
+use super::shares::{seconds_of, settle};
 use super::synthetic_inputs;
+use crate::causes::LeftOut;
 use crate::coverage::Stacks;
+use crate::ending::failure;
 use crate::mix::arrange;
 use crate::nest::{ORIGINAL, Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Observed, Phase};
 use crate::session::Session;
-use crate::whole::failure;
 use crate::workshop::{ProgramJob, Workshop, complaint};
 use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::{Function, Unit};
@@ -24,9 +26,6 @@ use std::time::{Duration, Instant};
 /// Nests that take less of the program's time than this are not tuned, unless the others become so much faster that they
 /// take more.
 pub(crate) const LEAST_SHARE: f64 = 0.01;
-
-/// Of a nest, where nothing is to be tried.
-const WOULD_BE_TUNED: &str = "would be tuned";
 
 /// Mean seconds of an invocation below which its time is not believed.
 const SHORT_SECONDS: f64 = 5e-6;
@@ -69,7 +68,7 @@ impl Captured {
                 "there is no loop nest in `{place}`; there are some in {functions}"
             )));
         }
-        let refusals: Vec<Option<String>> = places
+        let refusals: Vec<Option<LeftOut>> = places
             .iter()
             .zip(nests.iter())
             .map(|((file, lines, function), nest)| {
@@ -81,7 +80,7 @@ impl Captured {
                 (_, Standing::Skipped(_)) => {}
                 (Some(why), _) => nest.standing = Standing::Skipped(why),
                 (None, Standing::Tuned) if focus.is_dry => {
-                    nest.standing = Standing::Skipped(WOULD_BE_TUNED.into());
+                    nest.standing = Standing::Skipped(LeftOut::DryRun);
                 }
                 (None, _) => {}
             }
@@ -95,7 +94,7 @@ impl Captured {
         for nest in nests {
             let is_open = !matches!(nest.standing, Standing::Skipped(_));
             if is_open && !chosen(nest, nest.place.of(unit).2) {
-                nest.standing = Standing::Skipped("not chosen".into());
+                nest.standing = Standing::Skipped(LeftOut::NotChosen);
             }
         }
     }
@@ -240,9 +239,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
         };
         expect_success(session, &outcome)?;
         for nest in nests.iter_mut().filter(|nest| nest.standing == Standing::Tuned) {
-            let why =
-                format!("the program does not run to its end while it is observed ({})", run.outcome.exit);
-            nest.standing = Standing::Skipped(why);
+            nest.standing = Standing::Skipped(LeftOut::Stopped(run.outcome.exit.to_string()));
         }
     }
     let sampling = Instant::now();
@@ -250,9 +247,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     let sampling = sampling.elapsed();
     expect_files(&watched, Exit::Exited(session.options.run.exit_code))?;
     drop(watched);
-    // Threads may have been observed at the same time, so that the observation takes more than the run.
-    let observed = run.outcome.elapsed_ns as f64 * 1e-9;
-    let seconds = sampled.seconds.unwrap_or((observed - run.overhead_seconds).max(0.1 * observed));
+    let seconds = sampled.seconds.unwrap_or(seconds_of(&run));
     session.note_run(seconds, sampling);
     // An observed program is another build, which may round differently: what it prints tells of the original only if nothing
     // else does.
@@ -273,8 +268,9 @@ fn workpiece(
     stacks: Option<Stacks>,
 ) -> Workpiece {
     for (idx, nest) in nests.iter_mut().enumerate() {
-        take_over(&mut unit, nest, idx, run, program.seconds, stacks.as_ref());
+        take_over(&mut unit, nest, idx, run, stacks.as_ref());
     }
+    settle(&mut nests);
     let coverage = stacks.as_ref().map(|stacks| coverage(stacks, &unit, &nests));
     Workpiece { unit, program: Some(program), coverage, stacks, nests }
 }
@@ -375,40 +371,32 @@ pub(super) fn capture_more(
     for idx in which {
         let nest = &mut nests[idx];
         if nest.standing == Standing::Tuned && !session.options.run.is_success(run.outcome.exit) {
-            let why =
-                format!("the program does not run to its end while it is observed ({})", run.outcome.exit);
-            nest.standing = Standing::Skipped(why);
+            nest.standing = Standing::Skipped(LeftOut::Stopped(run.outcome.exit.to_string()));
         }
-        take_over(unit, nest, idx, &run, program.seconds, stacks.as_ref());
+        take_over(unit, nest, idx, &run, stacks.as_ref());
     }
+    settle(nests);
     Ok(())
 }
 
 /// Takes over what was observed of a nest.
-fn take_over(
-    unit: &mut Unit,
-    nest: &mut TunedNest,
-    idx: usize,
-    run: &CaptureRun,
-    seconds: f64,
-    stacks: Option<&Stacks>,
-) {
+fn take_over(unit: &mut Unit, nest: &mut TunedNest, idx: usize, run: &CaptureRun, stacks: Option<&Stacks>) {
     if nest.standing != Standing::Tuned {
         return;
     }
     let sampled = stacks.map(|stacks| stacks.share(lines(unit, &nest.place)));
     match run.captures.iter().find(|c| c.site as usize == idx) {
         Some(found) => {
-            keep(nest, found, seconds, sampled);
+            keep(nest, found, seconds_of(run), sampled);
             reach_rows(unit, nest);
         }
         None => {
             (nest.calls.share, nest.calls.invocations) = (Some(0.0), Some(0));
             let why = match sampled.is_some_and(|share| share > SURELY_RUN) {
-                true => "it runs, but not in the program or library that this build makes",
-                false => "the program never gets here",
+                true => LeftOut::InOtherProduct,
+                false => LeftOut::NeverRun,
             };
-            nest.standing = Standing::Skipped(why.into());
+            nest.standing = Standing::Skipped(why);
         }
     }
 }
@@ -479,8 +467,7 @@ fn without_unbuildable(
                 (Ok(_), _) => good.extend(group),
                 (Err(error), [idx]) => {
                     let why = complaint(&error.to_string());
-                    nests[*idx].standing =
-                        Standing::Skipped(format!("its arguments cannot be captured ({why})"));
+                    nests[*idx].standing = Standing::Skipped(LeftOut::NotObserved(why));
                 }
                 (Err(_), _) => {
                     let (left, right) = group.split_at(group.len() / 2);
@@ -500,7 +487,7 @@ fn without_unbuildable(
             session.check_cancelled()?;
             let why = complaint(&error.to_string());
             for idx in good {
-                nests[idx].standing = Standing::Skipped(format!("its arguments cannot be captured ({why})"));
+                nests[idx].standing = Standing::Skipped(LeftOut::NotObserved(why.clone()));
             }
             Ok(None)
         }
@@ -549,12 +536,9 @@ pub(super) fn nest_at(unit: &Unit, place: Place, threads: u32) -> TunedNest {
     let is_of_one_thread = program.one_thread(nest.id).is_some();
     let mut tuned = TunedNest { is_of_one_thread, ..TunedNest::new(place, arguments) };
     if is_shared && threads < 2 {
-        let why = "a team of threads shares it, and it would be tuned for one (--threads)";
-        tuned.standing = Standing::Skipped(why.into());
+        tuned.standing = Standing::Skipped(LeftOut::Team);
     } else if let Some(name) = without_layout(&tuned) {
-        tuned.standing = Standing::Skipped(format!(
-            "its results cannot be compared: the layout of the structures in `{name}` is not known"
-        ));
+        tuned.standing = Standing::Skipped(LeftOut::NoLayout(name.to_owned()));
     }
     tuned
 }
@@ -597,8 +581,8 @@ fn reach_rows(unit: &mut Unit, nest: &TunedNest) {
 }
 
 /// Takes over what was captured of a nest, or says why it cannot be tuned. `sampled` is its share of the processor time.
-fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Option<f64>) {
-    let captured = found.seconds / program_seconds;
+fn keep(nest: &mut TunedNest, found: &Capture, run_seconds: f64, sampled: Option<f64>) {
+    let captured = found.seconds / run_seconds;
     nest.calls.is_concurrent = found.concurrent > 0;
     // The clock of a very short invocation shows mostly itself, and where threads meet it does not run.
     let is_short = found.seconds < SHORT_SECONDS * found.invocations as f64;
@@ -618,20 +602,18 @@ fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Op
         nest.calls.samples.iter_mut().for_each(|sample| sample.results = None);
     }
     nest.standing = if found.abandoned > 0 {
-        Standing::Skipped("the program leaves it by a jump".into())
+        Standing::Skipped(LeftOut::Jump)
     } else if share < LEAST_SHARE {
-        let why = format!("too short to matter ({:.1} % of the program's time)", 100.0 * share);
+        let why = LeftOut::TooShort(share);
         if nest.calls.samples.is_empty() { Standing::Skipped(why) } else { Standing::Short(why) }
     } else if nest.calls.samples.is_empty() {
         let unknown = partial.first().and_then(|s| s.missing().first().copied());
         let argument = unknown.and_then(|position| nest.calls.arguments.get(position));
         let is_rows = argument.is_some_and(|a| a.rows.is_some());
-        Standing::Skipped(match argument.map(|a| &a.name) {
-            Some(name) if is_rows => format!(
-                "when the program runs, what the loop may reach in rows of `{name}` overlaps, with each other or other arrays"
-            ),
-            Some(name) => format!("the size of `{name}` could not be found out; declare it with its extents"),
-            None => "its arguments are too large to be kept".into(),
+        Standing::Skipped(match argument.map(|a| a.name.clone()) {
+            Some(name) if is_rows => LeftOut::RowsOverlap(name),
+            Some(name) => LeftOut::NoSize(name),
+            None => LeftOut::TooLarge,
         })
     } else {
         Standing::Tuned

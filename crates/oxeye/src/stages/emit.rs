@@ -208,6 +208,7 @@ impl Emitted {
         };
         let speedup = speedup.speedup;
         let Some(why) = focus.too_little(speedup.median, Some((speedup.low, speedup.high))) else { return };
+        let why = why.to_string();
         winners.drain(..).for_each(|idx| self.drop_winner(idx, &Trouble::TooLittle(why.clone())));
         // One line is enough for all nests.
         self.notes.retain(|note| !note.ends_with(&why));

@@ -22,8 +22,11 @@ mod report;
 mod rewrite_trials;
 mod search_report;
 mod second_round;
+mod shares;
 mod sizes_report;
+mod source_report;
 mod synthetic_inputs;
+mod time_report;
 mod unchanged;
 
 pub(crate) use agree::agree;
@@ -33,7 +36,7 @@ pub(crate) use directives::odd;
 pub use directives::wake_directives;
 pub use emit::{Emitted, emit};
 pub(crate) use emit::{recipe_of, run_both};
-pub(crate) use html::{measured, nest_entry};
+pub(crate) use html::{about, flows, measured, nest_entry, program_times};
 pub(crate) use kept::kept_recipes;
 pub use measure::{Measured, measure};
 pub use open::open;
@@ -49,4 +52,7 @@ pub use report::{
 pub use search_report::{ComparedMethod, NestSearchReport, SearchReport};
 pub use second_round::second_round;
 pub use sizes_report::{GuardReport, SizeReport};
+pub use source_report::{ArrayReport, SourceReport};
+pub use time_report::{InlinedReport, TimeReport};
+pub(crate) use time_report::{NestsOfFile, share_out, unlike_nests};
 pub use unchanged::Unchanged;

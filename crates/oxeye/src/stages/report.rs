@@ -3,9 +3,13 @@
 //! Keys are only ever added. A figure that was not obtained is `null`, never a guess.
 
 use super::emit::Emitted;
+use super::html::measured;
 use super::search_report::SearchReport;
 use super::sizes_report::{GuardReport, SizeReport, guard, sizes};
+use super::source_report::{SourceReport, source_report};
+use super::time_report::{InlinedReport, NestsOfFile, TimeReport, share_out, unlike_nests};
 use super::unchanged::Unchanged;
+use crate::causes::LeftOut;
 use crate::coverage::{Coverage, LineReport};
 use crate::machine::HostReport;
 use crate::nest::{IllConditioned, TunedNest, Workpiece};
@@ -134,6 +138,8 @@ pub struct ProgramReport {
     pub ignored_parts: usize,
     /// Numbers outside the tolerance that differ no more than those of other builds of the original do.
     pub widened_numbers: usize,
+    /// Numbers outside the tolerance that differ by one unit of their last printed place.
+    pub last_place_numbers: usize,
     /// How the tuned program first behaved unlike the original, if it did; the nests at fault were dropped.
     pub mismatch: Option<String>,
     /// What happened, where the figures do not say it.
@@ -141,7 +147,7 @@ pub struct ProgramReport {
 }
 
 /// One nest.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct NestReport {
     /// Position in the file, from 0.
     pub id: usize,
@@ -150,10 +156,9 @@ pub struct NestReport {
     /// First line.
     #[serde(flatten)]
     pub line: LineReport,
-    /// Share of the original program's time.
-    pub share: Option<f64>,
-    /// The nests, by their `id`, that do its work as well: its loop is in theirs, or in a function that they call.
-    pub within: Vec<usize>,
+    /// How much of the program's time it has.
+    #[serde(flatten)]
+    pub time: TimeReport,
     /// How often the program runs it.
     pub invocations: Option<u64>,
     /// The same by size, those that are timed first.
@@ -184,8 +189,9 @@ pub struct NestReport {
     pub recipe: Option<String>,
     /// Its steps.
     pub steps: Vec<String>,
-    /// The C block that replaces the nest.
-    pub code: Option<String>,
+    /// Its text before and after, and its arrays.
+    #[serde(flatten)]
+    pub source: SourceReport,
     /// Whether it reorders floating-point sums.
     pub reassociated: bool,
     /// The nest of the recipe database that spoke for this recipe most: its entry, and what it is.
@@ -214,6 +220,8 @@ pub struct NestReport {
     pub unchanged: Option<Unchanged>,
     /// The same in full, or what else there is to say.
     pub note: Option<String>,
+    /// What would help, if anything does.
+    pub help: Option<String>,
 }
 
 /// One candidate.
@@ -268,6 +276,19 @@ impl DiagnosticReport {
 }
 
 impl Report {
+    /// Counts the time of its nests, each part of it once, and makes what is known of the rest fit beside it.
+    pub fn count_time(&mut self) {
+        let Self { input, changed, nests, .. } = self;
+        share_out(&mut [NestsOfFile { path: input, changed: *changed, nests }]);
+        let counted = self.nests.iter().filter_map(|nest| Some((&nest.line, nest.time.own_share?)));
+        self.coverage = self.coverage.take().map(|found| found.fitted(counted));
+        for nest in &mut self.nests {
+            let share = nest.time.share.map(|share| measured(share, 0.0, 1));
+            let profiles = [nest.profile_before.as_mut(), nest.profile_after.as_mut()];
+            profiles.into_iter().flatten().for_each(|profile| profile.share = share);
+        }
+    }
+
     /// The report as JSON text with a final newline.
     ///
     /// # Panics
@@ -335,9 +356,10 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
             && function.conditions.get(&place.nest_id).is_some_and(Conditions::is_without_openmp)
     };
     if (0..nests.len()).any(is_off) {
-        notes.push(
-            "builds with -fopenmp keep your own text of loops near OpenMP directives; to tune those, add -fopenmp here".into(),
-        );
+        let note = "where loops have OpenMP directives, the new code is for builds without -fopenmp: with it, your own loops run; \
+                    to tune for such builds, add -fopenmp here";
+        // What one has to know to have the gain at all comes first.
+        notes.insert(0, note.into());
     }
     // The program of a project is run when all of its files are tuned.
     if emitted.whole.is_none() && options.project.is_none() && !options.checks.is_empty() {
@@ -347,7 +369,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     if !options.compiler.chosen {
         notes.push(format!("no compiler was named after `--`, so `{}` was used", options.compiler.line()));
     }
-    Report {
+    let mut report = Report {
         schema: REPORT_SCHEMA,
         input: options.file.clone(),
         output: options.output_path(),
@@ -383,7 +405,12 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         recipes: emitted.recipes.clone(),
         search: None,
         notes,
+    };
+    report.count_time();
+    if options.project.is_none() && report.changed {
+        report.notes.extend(unlike_nests(&report.program, report.nests.iter()));
     }
+    report
 }
 
 fn program_report(session: &Session<'_>, emitted: &Emitted) -> ProgramReport {
@@ -410,6 +437,46 @@ fn program_report(session: &Session<'_>, emitted: &Emitted) -> ProgramReport {
 }
 
 impl ProgramReport {
+    /// What of the program's output was compared, what not, and what less exactly, in sentences.
+    pub fn compared_less(&self) -> Vec<String> {
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let verb = |n: usize, verb: &str| format!("{verb}{}", if n == 1 { "s" } else { "" });
+        let mut masked = Vec::new();
+        if self.ignored_parts > 0 {
+            masked.push(format!("{} by --ignore", count(self.ignored_parts, "part")));
+        }
+        if self.unstable_numbers > 0 {
+            let vary = if self.unstable_numbers == 1 { "varies" } else { "vary" };
+            masked.push(format!("{} that {vary} from run to run", count(self.unstable_numbers, "number")));
+        }
+        if self.unstable_words > 0 {
+            let vary = if self.unstable_words == 1 { "varies" } else { "vary" };
+            let when = if self.unstable_numbers > 0 { "likewise" } else { "from run to run" };
+            masked.push(format!("{} that {vary} {when}", count(self.unstable_words, "word")));
+        }
+        if self.in_any_order {
+            masked.push("the order of lines, which varies".into());
+        }
+        let mut sentences = Vec::new();
+        if !masked.is_empty() {
+            sentences.push(format!("not compared: {}", masked.join(", ")));
+        }
+        if self.last_place_numbers > 0 {
+            let n = self.last_place_numbers;
+            let (numbers, differ) = (count(n, "number"), verb(n, "differ"));
+            sentences.push(format!("{numbers} {differ} by one unit of the last printed digit"));
+        }
+        if self.widened_numbers > 0 {
+            let n = self.widened_numbers;
+            let (numbers, differ, tolerance) =
+                (count(n, "number"), verb(n, "differ"), self.tolerance.unwrap_or(0.0));
+            sentences.push(format!(
+                "{numbers} {differ} by more than {tolerance:e}, as in builds of the original that round differently"
+            ));
+        }
+        sentences
+    }
+
     /// Whether the speedup may as well be noise, by the interval it lies in and by how much the times of the original swing.
     pub fn is_within_noise(&self) -> bool {
         let is_small = |speedup: f64| (speedup - 1.0).abs() < self.spread.unwrap_or(0.0).min(LARGEST_NOISE);
@@ -453,6 +520,7 @@ impl ProgramReport {
             in_any_order: whole.in_any_order,
             ignored_parts: whole.ignored_parts,
             widened_numbers: whole.widened_numbers,
+            last_place_numbers: whole.last_place_numbers,
             ..Self::default()
         }
     }
@@ -470,12 +538,12 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
     let factor = nest.calls.cut.map_or(1.0, |cut| cut.factor());
     let ms = |seconds: f64| 1e3 * factor * seconds;
     let baseline = timing.map(|t| t.baseline_seconds).or(nest.baseline_seconds);
+    let code = emitted.blocks.get(&idx).map(|block| format!("{}{block}", emitted.helper(idx)));
     NestReport {
         id: idx,
         function: function.to_owned(),
         line: nest.place.lines(&emitted.workpiece.unit),
-        share: nest.calls.share,
-        within: emitted.workpiece.around(idx),
+        time: time_report(emitted, idx, nest),
         invocations: nest.calls.invocations,
         sizes: sizes(&nest.calls.classes, chosen),
         guard: guard((program, nest.place.binding(&emitted.workpiece.unit)), ir, chosen),
@@ -491,7 +559,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         conditioning: nest.conditioning.clone(),
         recipe: chosen.map(|t| t.schedule.name.clone()),
         steps: chosen.map(steps).unwrap_or_default(),
-        code: emitted.blocks.get(&idx).map(|block| format!("{}{block}", emitted.helper(idx))),
+        source: source_report(&emitted.workpiece.unit, nest, code),
         reassociated: emitted.proved(idx).is_some_and(|proved| proved.applied.reassociated),
         donor: chosen.and_then(|t| t.choice.donor.clone()),
         distance: chosen.and_then(|t| t.choice.distance),
@@ -506,6 +574,21 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         trials: nest.trials.iter().map(trial_report).collect(),
         unchanged: Unchanged::of(nest),
         note: nest.remarks(&emitted.workpiece.unit),
+        help: nest.standing.reason().and_then(LeftOut::remedy).map(str::to_owned),
+    }
+}
+
+/// The time of a nest, as far as it does not depend on others.
+fn time_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> TimeReport {
+    let function = &emitted.workpiece.unit.functions[nest.place.function_idx];
+    let inlined = function.elsewhere.get(&nest.place.nest_id).into_iter().flatten();
+    let inlined =
+        inlined.map(|(function, file)| InlinedReport { function: function.clone(), file: file.clone() });
+    TimeReport {
+        share: nest.calls.share,
+        within: emitted.workpiece.around(idx),
+        inlined: inlined.collect(),
+        ..TimeReport::default()
     }
 }
 

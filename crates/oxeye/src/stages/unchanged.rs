@@ -34,6 +34,20 @@ pub enum Unchanged {
 }
 
 impl Unchanged {
+    /// Each reason.
+    pub const ALL: [Self; 10] = [
+        Self::TooShort,
+        Self::LeftOut,
+        Self::NoLegalSchedule,
+        Self::NotReplayable,
+        Self::AtRoof,
+        Self::NothingTried,
+        Self::AllFailed,
+        Self::NothingFaster,
+        Self::Dropped,
+        Self::Overlapped,
+    ];
+
     /// The reason of one nest; `None` if it is rewritten.
     pub(crate) fn of(nest: &TunedNest) -> Option<Unchanged> {
         if nest.winner.is_some() {
@@ -80,6 +94,58 @@ impl Unchanged {
             Unchanged::NothingFaster => "no candidate was faster",
             Unchanged::Dropped => "faster alone, but not in the whole program",
             Unchanged::Overlapped => "tuned together with the loops around it or inside it",
+        })
+    }
+
+    /// The reason in fewer words, for a line with many places; `None` where only the nest's note has it.
+    pub fn short(self) -> Option<&'static str> {
+        Some(match self {
+            Unchanged::NoLegalSchedule => "no rewriting proved safe",
+            Unchanged::AtRoof => "at the machine's limit",
+            Unchanged::NothingTried => "budget spent",
+            Unchanged::Dropped => "faster alone, not in the program",
+            Unchanged::TooShort | Unchanged::Overlapped => return self.words(),
+            Unchanged::AllFailed | Unchanged::NothingFaster => return self.words(),
+            Unchanged::LeftOut | Unchanged::NotReplayable => return None,
+        })
+    }
+
+    /// What the reason means.
+    pub fn means(self) -> String {
+        match self {
+            Unchanged::TooShort => "other nests take nearly all of the program's time".into(),
+            Unchanged::LeftOut => "it is not tuned for one of the reasons below".into(),
+            Unchanged::NoLegalSchedule => {
+                "every order but the present one would break a dependence, or was not proved".into()
+            }
+            Unchanged::NotReplayable => {
+                "the original does not run outside of its function; the note says why".into()
+            }
+            Unchanged::AtRoof => format!("it is within {ENOUGH_PERCENT} % of the roof that bounds it"),
+            Unchanged::NothingTried => "nests with more of the time had their turns first".into(),
+            Unchanged::AllFailed => "candidates crashed, did not compile, or gave other results".into(),
+            Unchanged::NothingFaster => "or not faster beyond noise".into(),
+            Unchanged::Dropped => {
+                "the program did not gain, or printed something else; the note says what".into()
+            }
+            Unchanged::Overlapped => "the same work gains more there".into(),
+        }
+    }
+
+    /// What would help, if anything does.
+    pub fn remedy(self) -> Option<&'static str> {
+        Some(match self {
+            Unchanged::TooShort => "run the program on larger input, if the nest takes time there",
+            Unchanged::NoLegalSchedule => {
+                "see the refused steps with `-v`; `-ffast-math` or `--fp reassociate`, if sums may be reordered"
+            }
+            Unchanged::AtRoof => "fewer bytes or operations: another algorithm, smaller types",
+            Unchanged::NothingTried => "a longer `--budget`",
+            Unchanged::AllFailed => "see the trials with `-v`",
+            Unchanged::NothingFaster => "a longer `--budget`, a quiet machine",
+            Unchanged::LeftOut | Unchanged::NotReplayable | Unchanged::Dropped | Unchanged::Overlapped => {
+                return None;
+            }
         })
     }
 }

@@ -1,10 +1,13 @@
-//! The report as one HTML file that needs nothing else: no network, no scripts, no fonts.
+//! The report as one HTML file that needs nothing else: no network, no fonts. What its one script does, sorting, filtering and
+//! copying, can be done without.
 
+mod handling;
 mod machine;
 mod nests;
 mod page;
 mod parts;
 mod project;
+mod script;
 mod style;
 
 use crate::figures::{format_ns, format_number, format_percent};
@@ -22,11 +25,14 @@ pub fn html_report(data: &ReportData) -> String {
     let kind = if data.has_after() { "optimization" } else { "profile" };
     whole_page(&data.title, kind, |page| {
         header(page, data, kind);
+        handling::commands(page, data);
         nests::table(page, data);
         plots(page, data);
+        handling::flows(page, data);
         sections::html(page, &data.sections);
         nests::details(page, data);
         machine::machine(page, data);
+        handling::compared(page, data);
         notes(page, data);
     })
 }
@@ -44,7 +50,7 @@ fn whole_page(title: &str, kind: &str, sections: impl FnOnce(&mut String)) -> St
         style::PAGE
     );
     sections(&mut page);
-    page.push_str("</main>\n</body>\n</html>\n");
+    let _ = write!(page, "</main>\n<script>{}</script>\n</body>\n</html>\n", script::SCRIPT);
     page
 }
 
@@ -55,8 +61,14 @@ fn header(page: &mut String, data: &ReportData, kind: &str) {
         0 | 1 => "1 thread".to_string(),
         n => format!("{n} threads"),
     };
-    let facts =
-        [Some(data.host.key.cpu_model.clone()), Some(threads), data.build.clone(), data.made_at.clone()];
+    let version = data.about.version.as_ref().map(|version| format!("oxeye {version}"));
+    let facts = [
+        Some(data.host.key.cpu_model.clone()),
+        Some(threads),
+        data.build.clone(),
+        version,
+        data.about.made_at.clone(),
+    ];
     let facts: Vec<String> = facts.into_iter().flatten().map(|fact| escape(&fact)).collect();
     let _ =
         writeln!(page, "<p class=\"facts\">{}</p>\n</header>", facts.join(" <span class=\"dot\">·</span> "));
@@ -68,8 +80,10 @@ fn summary(page: &mut String, data: &ReportData) {
     let program = &data.program;
     match (program.before_ns, program.after_ns) {
         (Some(before), Some(after)) if before.value > 0.0 && after.value > 0.0 => {
-            let speedup =
-                format!("{}×", format_number(program.speedup.unwrap_or(before.value / after.value)));
+            let speedup = program.speedup.unwrap_or(before.value / after.value);
+            let interval = program.speedup_interval.filter(|(low, high)| low < high);
+            let interval = interval.map(|(low, high)| format!(" ({low:.2}–{high:.2})")).unwrap_or_default();
+            let speedup = format!("{speedup:.2}×{interval}");
             let times = format!("{} → {}", format_ns(before.value), format_ns(after.value));
             tile(page, "Program", &speedup, &times);
         }
@@ -77,13 +91,9 @@ fn summary(page: &mut String, data: &ReportData) {
         _ => tile(page, "Program", "–", "not run as a whole"),
     }
     if data.has_after() {
-        let faster = data.nests.iter().filter(|n| n.after.is_some()).count();
-        tile(
-            page,
-            "Nests made faster",
-            &format!("{faster} of {}", data.nests.len()),
-            "the others stay byte for byte",
-        );
+        let faster = || data.nests.iter().filter(|n| n.after.is_some()).count();
+        let (faster, all) = data.about.counted.unwrap_or_else(|| (faster(), data.nests.len()));
+        tile(page, "Nests made faster", &format!("{faster} of {all}"), "the others stay byte for byte");
         let error = match program.max_rel_error {
             Some(error) if error > 0.0 => format!("largest relative difference {}", format_number(error)),
             Some(_) => "no difference".to_string(),
@@ -100,7 +110,7 @@ fn summary(page: &mut String, data: &ReportData) {
     }
     let weighted = data.nests.iter().filter_map(|n| {
         let fraction = n.latest().roof_fraction?.value;
-        let share = n.latest().share.or(n.before.share)?.value;
+        let share = n.own_share.or(n.before.share.map(|share| share.value))?;
         Some((fraction * share, share))
     });
     let (reached, share) = weighted.fold((0.0, 0.0), |sum, (r, s)| (sum.0 + r, sum.1 + s));
@@ -133,8 +143,8 @@ fn plots(page: &mut String, data: &ReportData) {
         .iter()
         .map(|n| Bar {
             label: format!("{} {}", n.before.id, n.before.name),
-            before_ns: n.before.runtime_ns().map(|t| t.value),
-            after_ns: n.after.as_ref().and_then(|a| a.runtime_ns()).map(|t| t.value),
+            before_ns: n.before_ns(),
+            after_ns: n.after_ns(),
             share: n.before.share.map(|s| s.value),
         })
         .collect();

@@ -10,7 +10,9 @@ use std::fmt::Write;
 
 /// One row per nest.
 pub(super) fn table(page: &mut String, data: &ReportData) {
-    page.push_str("<section>\n<h2>Nests</h2>\n<div class=\"scroll\"><table class=\"nests\">\n<thead><tr>");
+    page.push_str(
+        "<section>\n<h2>Nests</h2>\n<div class=\"scroll\"><table class=\"nests sorted\">\n<thead><tr>",
+    );
     let has_after = data.has_after();
     let after: &[&str] = if has_after { &["After", "Speedup"] } else { &[] };
     let last: &[&str] = if has_after { &["Recipe"] } else { &[] };
@@ -33,28 +35,24 @@ pub(super) fn table(page: &mut String, data: &ReportData) {
 
 fn row(page: &mut String, nest: &NestEntry, has_after: bool) {
     let latest = nest.latest();
-    let time = |profile: &NestProfile| plain(profile.runtime_ns(), format_ns);
     let _ = write!(
         page,
-        "<tr><td class=\"n\">{0}</td><td><a href=\"#nest-{0}\">{1}</a></td><td class=\"n\">{2}</td><td class=\"n\">{3}</td>",
+        "<tr><td class=\"n\">{0}</td><td><a href=\"#nest-{0}\">{1}</a></td>{2}{3}",
         nest.before.id,
         escape(&nest.before.name),
-        plain(nest.before.share, format_percent),
-        time(&nest.before)
+        number(nest.before.share.map(|share| share.value), format_percent),
+        number(nest.before_ns(), format_ns)
     );
     if has_after {
-        let after = nest.after.as_ref().map_or("<span class=\"none\">–</span>".to_string(), time);
-        let speedup = match (speedup(nest), nest.after.is_some()) {
-            (Some(speedup), true) => format!("<b>{}×</b>", format_number(speedup)),
-            _ => "<span class=\"none\">–</span>".into(),
-        };
-        let _ = write!(page, "<td class=\"n\">{after}</td><td class=\"n\">{speedup}</td>");
+        page.push_str(&number(nest.after_ns(), format_ns));
+        page.push_str(&number(nest.speedup(), |speedup| format!("{speedup:.2}×")));
     }
     let _ = write!(
         page,
-        "<td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td>",
-        plain(latest.gflops, format_number),
+        "{}<td>{}</td><td class=\"n\" data-v=\"{}\">{}</td>",
+        number(latest.gflops.map(|gflops| gflops.value), format_number),
         escape(&latest.bound.to_string()),
+        latest.roof_fraction.map_or(String::new(), |fraction| fraction.value.to_string()),
         meter(latest.roof_fraction)
     );
     if has_after {
@@ -81,10 +79,14 @@ pub(super) fn details(page: &mut String, data: &ReportData) {
             escape(&latest.bound.to_string()),
             latest.roof_fraction.map_or(String::new(), |f| format!(", {} of it", format_percent(f.value)))
         );
-        if let Some(note) = &nest.note {
-            let _ = writeln!(page, "<p>{}</p>", escape(note));
+        for text in nest.note.iter().chain(&nest.help) {
+            let _ = writeln!(page, "<p>{}</p>", escape(text));
         }
         recipe(page, nest);
+        if let Some(guard) = &nest.guard {
+            let _ = writeln!(page, "<p>Guard: {}.</p>", escape(guard));
+        }
+        texts(page, nest);
         figures(page, nest);
         roofs(page, nest);
         list(page, "Refused", &nest.refused);
@@ -94,7 +96,8 @@ pub(super) fn details(page: &mut String, data: &ReportData) {
         let missing: Vec<String> =
             states(nest).flat_map(|(state, p)| with_state(nest, state, &p.why_missing)).collect();
         list(page, "Missing figures", &missing);
-        for listing in &nest.listings {
+        // The first stands beside the original.
+        for listing in nest.listings.iter().skip(usize::from(nest.original.is_some())) {
             let _ = writeln!(
                 page,
                 "<details class=\"inner\"><summary>{}</summary><div class=\"scroll\"><pre>{}</pre></div></details>",
@@ -107,10 +110,25 @@ pub(super) fn details(page: &mut String, data: &ReportData) {
     page.push_str("</section>\n");
 }
 
+/// The original and the new text side by side.
+fn texts(page: &mut String, nest: &NestEntry) {
+    let Some(original) = &nest.original else { return };
+    let new = nest.listings.first().map(|listing| ("new", &listing.text));
+    page.push_str("<div class=\"texts\">");
+    for (name, text) in [("original", original)].into_iter().chain(new) {
+        let _ = write!(
+            page,
+            "<div><h3>{name}</h3><div class=\"scroll\"><pre>{}</pre></div></div>",
+            escape(text.trim_end())
+        );
+    }
+    page.push_str("</div>\n");
+}
+
 fn recipe(page: &mut String, nest: &NestEntry) {
     let Some(name) = &nest.recipe else { return };
     let verified = if nest.verified { "outputs compared, they agree" } else { "outputs not compared" };
-    let speedup = shown(nest.speedup, |x| format!("{}×", format_number(x)));
+    let speedup = shown(nest.speedup, |x| format!("{x:.2}×"));
     let learnt = nest.learnt_from.as_ref().map(|from| format!("; learnt from {}", escape(from)));
     let learnt = learnt.unwrap_or_default();
     let _ = writeln!(page, "<p><b>{}</b>: speedup {speedup}, {verified}{learnt}</p>", escape(name));
@@ -231,14 +249,12 @@ fn with_state(nest: &NestEntry, state: &str, lines: &[String]) -> Vec<String> {
         .collect()
 }
 
-fn speedup(nest: &NestEntry) -> Option<f64> {
-    let measured = nest.speedup.map(|s| s.value);
-    let of_times = || Some(nest.before.runtime_ns()?.value / nest.after.as_ref()?.runtime_ns()?.value);
-    measured.or_else(of_times).filter(|x| x.is_finite())
-}
-
-fn plain(figure: Option<Quantity>, words: impl Fn(f64) -> String) -> String {
-    figure.map_or("<span class=\"none\">–</span>".into(), |f| escape(&words(f.value)))
+/// A cell with a number, which rows are sorted by.
+fn number(value: Option<f64>, words: impl Fn(f64) -> String) -> String {
+    match value {
+        Some(value) => format!("<td class=\"n\" data-v=\"{value}\">{}</td>", escape(&words(value))),
+        None => "<td class=\"n\" data-v=\"\"><span class=\"none\">–</span></td>".into(),
+    }
 }
 
 /// A share as per cent with a small bar.

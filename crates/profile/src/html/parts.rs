@@ -14,7 +14,7 @@ pub(super) fn figure(page: &mut String, draw: impl Fn(PlotSize) -> Plot) {
 pub(super) fn shown(figure: Option<Quantity>, words: impl Fn(f64) -> String) -> String {
     let Some(figure) = figure else { return "<span class=\"none\">–</span>".into() };
     let mut text = escape(&words(figure.value));
-    if figure.samples > 1 {
+    if figure.samples > 1 && figure.spread > 0.0 {
         let percent = figure.spread * 100.0;
         let _ = write!(text, " <small title=\"{} samples\">± {percent:.1} %</small>", figure.samples);
     }

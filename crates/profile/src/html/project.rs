@@ -1,6 +1,6 @@
 //! The report of a project: what is said of one file, over all of them, and where its time goes.
 
-use super::{header, machine, nests, notes, plots, whole_page};
+use super::{handling, header, machine, nests, notes, plots, whole_page};
 use crate::figures::format_percent;
 use crate::plot::escape;
 use crate::report::ProjectData;
@@ -12,13 +12,16 @@ pub fn html_project_report(data: &ProjectData) -> String {
     let kind = "project";
     whole_page(&report.title, kind, |page| {
         header(page, report, kind);
+        handling::commands(page, report);
         files(page, data);
         nests::table(page, report);
         plots(page, report);
+        handling::flows(page, report);
         unread(page, data);
         phases(page, data);
         nests::details(page, report);
         machine::machine(page, report);
+        handling::compared(page, report);
         notes(page, report);
     })
 }
@@ -60,7 +63,7 @@ fn files(page: &mut String, data: &ProjectData) {
 fn unread(page: &mut String, data: &ProjectData) {
     page.push_str("<section>\n<h2>Not readable</h2>\n");
     if data.unread.is_empty() {
-        page.push_str("<p class=\"note\">Every loop that takes time could be read.</p>\n</section>\n");
+        page.push_str("<p class=\"note\">No loop that takes time was refused.</p>\n</section>\n");
         return;
     }
     let all: f64 = data.unread.iter().filter_map(|entry| entry.share).sum();
@@ -70,15 +73,16 @@ fn unread(page: &mut String, data: &ProjectData) {
         format_percent(all)
     );
     page.push_str(
-        "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Loop</th>\
+        "<div class=\"scroll\"><table class=\"sorted\">\n<thead><tr><th scope=\"col\">Loop</th>\
          <th class=\"n\" scope=\"col\">Share</th><th scope=\"col\">Reason</th></tr></thead>\n<tbody>\n",
     );
     for entry in &data.unread {
         let help = entry.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
         let _ = writeln!(
             page,
-            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"recipe\">{}{}</td></tr>",
+            "<tr><td>{}</td><td class=\"n\" data-v=\"{}\">{}</td><td class=\"recipe\">{}{}</td></tr>",
             escape(&entry.place),
+            entry.share.unwrap_or(0.0),
             share(entry.share),
             escape(&entry.reason),
             escape(&help)

@@ -29,10 +29,19 @@ small{color:var(--ox-muted);font-size:.82em}
 .figure{margin:4px 0}.figure svg{display:block;max-width:100%;height:auto;margin:0 auto}.figure svg.narrow{display:none}
 @media (max-width:720px){.figure svg.wide{display:none}.figure svg.narrow{display:block}
 main{padding:16px 14px 48px}h1{font-size:1.35rem}h2{margin-top:32px}.tiles{grid-template-columns:1fr 1fr;gap:8px}
+.texts{grid-template-columns:1fr}
 .tile{padding:10px 12px}.tile .value{font-size:1.25rem}th,td{padding:6px 9px}}
 details{border:1px solid var(--ox-rule);border-radius:8px;margin:8px 0;padding:0 14px}
 details[open]{padding-bottom:14px}summary{cursor:pointer;padding:10px 0;overflow-wrap:anywhere}
 summary .title{font-weight:600}.hint{color:var(--ox-muted);font-size:.9rem}
+.texts{display:grid;grid-template-columns:1fr 1fr;gap:12px}.texts>div{min-width:0}
+pre.command{display:flex;gap:10px;align-items:flex-start;background:var(--ox-panel);border:1px solid var(--ox-rule);
+border-radius:8px;padding:10px 12px;overflow-x:auto}pre.command code{flex:1;font-size:1em}
+button{font:inherit;font-size:.85rem;color:inherit;background:none;border:1px solid var(--ox-rule);border-radius:6px;cursor:pointer}
+th button{border:0;padding:0;font-weight:600;font-size:inherit}th[aria-sort=ascending] button::after{content:' ▲'}
+th[aria-sort=descending] button::after{content:' ▼'}
+input.filter{font:inherit;font-size:.9rem;color:inherit;background:var(--ox-panel);border:1px solid var(--ox-rule);
+border-radius:6px;padding:5px 10px;margin:0 0 8px;width:min(100%,20em)}
 details.inner{background:var(--ox-panel);margin-top:14px}
 ul,ol{padding-left:1.3em;margin:6px 0}li{margin:3px 0;overflow-wrap:anywhere}
 code,pre{font:.86em/1.5 ui-monospace,'Cascadia Mono','DejaVu Sans Mono',Menlo,monospace}

@@ -3,9 +3,9 @@
 use crate::support::{counted, host, measured};
 use oxeye_host::{FloatType, HostProfile};
 use oxeye_profile::{
-    Bar, FileEntry, Flops, LevelBytes, Listing, NestEntry, NestInput, NestProfile, PlotSize, ProgramTimes,
-    ProjectData, ReportData, RooflinePoint, SUMMARY, Section, SectionTimes, SectionWork, Table, UnreadEntry,
-    bars, html_project_report, html_report, memory_sweep, profile_nest, roofline,
+    About, Bar, DataFlow, FileEntry, Flops, LevelBytes, Listing, NestEntry, NestInput, NestProfile, PlotSize,
+    ProgramTimes, ProjectData, ReportData, RooflinePoint, SUMMARY, Section, SectionTimes, SectionWork, Table,
+    UnreadEntry, bars, html_project_report, html_report, memory_sweep, profile_nest, roofline,
 };
 
 const NASTY: &str = "</title><script>alert('x')</script>&\"";
@@ -32,17 +32,30 @@ fn report(host: HostProfile) -> ReportData {
         refused: vec![NASTY.into()],
         listings: vec![Listing { heading: NASTY.into(), text: NASTY.into() }],
         note: Some(NASTY.into()),
+        help: Some(NASTY.into()),
+        guard: Some(NASTY.into()),
+        original: Some(NASTY.into()),
+        times_ns: Some((3e6, 1.5e6)),
+        own_share: Some(0.3),
         ..NestEntry::new(profile(0, NASTY, 2e6))
     };
     ReportData {
         title: NASTY.into(),
         build: Some(NASTY.into()),
-        made_at: Some(NASTY.into()),
+        about: About {
+            made_at: Some(NASTY.into()),
+            version: Some(NASTY.into()),
+            compared: vec![NASTY.into()],
+            commands: vec![(NASTY.into(), NASTY.into())],
+            counted: Some((2, 5)),
+            flows: vec![DataFlow { from: 0, to: 1, arrays: vec![NASTY.into()], bytes: 8e6 }],
+        },
         program: ProgramTimes {
             before_ns: Some(measured(2e9, 0.01)),
             after_ns: Some(measured(1e9, 0.01)),
             verified: true,
             speedup: None,
+            speedup_interval: Some((1.9, 2.1)),
             max_rel_error: Some(0.0),
             note: Some(NASTY.into()),
         },
@@ -100,7 +113,7 @@ fn a_project_has_its_files_and_what_could_not_be_read() {
     data.unread.clear();
     data.elsewhere = None;
     let page = html_project_report(&data);
-    assert!(page.contains("Every loop that takes time could be read") && !page.contains("other code"));
+    assert!(page.contains("No loop that takes time was refused") && !page.contains("other code"));
 }
 
 #[test]
@@ -111,9 +124,39 @@ fn names_cannot_leave_their_place_in_the_page() {
     machine.noise.sentence = NASTY.into();
     machine.notes.push(NASTY.into());
     for page in [html_report(&report(machine.clone())), html_project_report(&project(machine))] {
-        assert!(!page.contains("<script") && !page.contains("alert('x')"));
+        assert!(page.matches("<script").count() == 1 && !page.contains("alert('x')"));
         assert!(page.contains("&lt;script&gt;"));
     }
+}
+
+#[test]
+fn a_tuned_nest_stands_beside_its_original_with_the_same_figures_everywhere() {
+    let mut data = report(host());
+    data.program.speedup = Some(1.97);
+    let page = html_report(&data);
+    for words in [
+        "1.97× (1.90–2.10)",
+        "2 of 5",
+        "<h2>What to do with it</h2>",
+        "<pre class=\"command\">",
+        "<h2>What was compared</h2>",
+        "<h2>What nests hand on</h2>",
+        "<h3>original</h3>",
+        "<h3>new</h3>",
+        "Guard: ",
+        // As in the terminal, not the quotient of the profiles.
+        "<td class=\"n\" data-v=\"3000000\">3 ms</td>",
+        "<td class=\"n\" data-v=\"1500000\">1.5 ms</td>",
+        "3 ms",
+        "1.5 ms · 2×",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    data.about = About::default();
+    let page = html_report(&data);
+    assert!(
+        !page.contains("What to do with it") && !page.contains("hand on") && !page.contains("compared</h2>")
+    );
 }
 
 #[test]
@@ -124,7 +167,7 @@ fn the_page_needs_nothing_else() {
 }
 
 fn needs_nothing_else(page: &str) {
-    for outside in ["http:", "https:", "url(", "@import", "<link", "<script", " src="] {
+    for outside in ["http:", "https:", "url(", "@import", "<link", "<script ", " src="] {
         assert!(!page.contains(outside), "{outside}");
     }
     assert!(page.contains("name=\"viewport\"") && page.contains("prefers-color-scheme:dark"));

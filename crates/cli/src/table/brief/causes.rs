@@ -3,8 +3,8 @@
 use super::super::WORTH_A_WORD;
 use super::nests::{Counted, Place};
 use super::run::{File, Run};
-use oxeye::{LineReport, Report, Unchanged};
-use std::collections::BTreeSet;
+use oxeye::{Coverage, LineReport, NotInNests, Report, Unchanged};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A search is worth starting that is so many times as long as the one before, and has so many minutes.
 const LONGER: f64 = 5.0;
@@ -56,7 +56,8 @@ pub(super) fn causes(run: &Run<'_>, nests: &[Counted<'_>]) -> Vec<Cause> {
         }
     }
     if let Some(elsewhere) = run.elsewhere {
-        found.add("in other files and libraries", "", None, Spot::at(Place::file(""), Some(elsewhere)));
+        let spot = Spot::at(Place::file(""), Some(elsewhere));
+        found.add(NotInNests::OtherFilesAndLibraries.words(), "", None, spot);
     }
     let tuned: f64 = nests.iter().filter(|nest| nest.is_tuned).filter_map(|nest| nest.share).sum();
     found.sorted(1.0 - tuned)
@@ -93,16 +94,15 @@ impl Found {
     fn nest(&mut self, nest: &Counted<'_>) {
         let late = nest.nest.unchanged == Some(Unchanged::NothingTried);
         let remedy = late.then(|| self.longer.clone());
-        self.add(&why(nest), "nest", remedy, Spot::at(nest.place(), nest.share));
+        let help = nest.nest.help.clone();
+        self.add(&why(nest), "nest", remedy, Spot { help, ..Spot::at(nest.place(), nest.share) });
     }
 
     /// A file that could not be looked at.
     fn unread_file(&mut self, file: &File<'_>) {
         let spot = Spot::at(Place::file(&file.name), file.share);
         match (file.is_late, file.note) {
-            (true, _) => {
-                self.add("not looked at, as the budget was spent", "file", Some(self.longer.clone()), spot)
-            }
+            (true, _) => self.add(NotInNests::NotLookedAt.words(), "file", Some(self.longer.clone()), spot),
             (false, note) => self.add(first_clause(note.unwrap_or("not looked at")), "file", None, spot),
         }
     }
@@ -111,8 +111,8 @@ impl Found {
     fn barren(&mut self, file: &File<'_>, report: &Report, share: f64) {
         let spot = Spot::at(Place::file(&file.name), Some(share));
         match report.diagnostics.is_empty() {
-            true => self.add("outside of loops", "", None, spot),
-            false => self.add("no loop that can be tuned (-v says why)", "file", None, spot),
+            true => self.add(NotInNests::OutsideOfLoops.words(), "", None, spot),
+            false => self.add(NotInNests::NoNest.words(), "file", None, spot),
         }
     }
 
@@ -133,16 +133,39 @@ impl Found {
                 message: Some(trouble.message.clone()),
                 help: trouble.help.clone(),
             };
-            self.add_of_kind(&without_names(&trouble.message), "not read", "loop", None, spot);
+            self.add_of_kind(
+                &without_names(&trouble.message),
+                NotInNests::Unread.words(),
+                "loop",
+                None,
+                spot,
+            );
         }
         let Some(coverage) = &report.coverage else { return };
-        let share = coverage.elsewhere.min(file.share.unwrap_or(1.0));
-        self.add("outside of loops", "", None, Spot::at(Place::file(&file.name), Some(share)));
+        self.outside(file, coverage);
         // Of a project, other files have a word of their own.
         for other in coverage.files.iter().filter(|_| file.share.is_none()) {
             let name = other.file.file_name().unwrap_or_default().to_string_lossy();
-            self.add("in other files", "", None, Spot::at(Place::file(&name), Some(other.share)));
+            let spot = Spot::at(Place::file(&name), Some(other.share));
+            self.add(NotInNests::OtherFiles.words(), "", None, spot);
         }
+    }
+
+    /// The time of a file that is in none of its loops: in libraries, by the lines that call them, and in its own code.
+    fn outside(&mut self, file: &File<'_>, coverage: &Coverage) {
+        let all = coverage.elsewhere.min(file.share.unwrap_or(1.0));
+        let (mut lines, mut left) = (BTreeMap::new(), all);
+        for found in coverage.outside.iter().filter(|found| found.library.is_some()) {
+            *lines.entry(&found.line).or_insert(0.0) += found.share;
+        }
+        for (line, share) in lines.into_iter().filter(|(_, share)| *share >= WORTH_A_WORD) {
+            let share = share.min(left);
+            left -= share;
+            let spot = Spot::at(Place::of(file, line), Some(share));
+            self.add(NotInNests::Libraries.words(), "", None, spot);
+        }
+        let spot = Spot::at(Place::file(&file.name), Some(left));
+        self.add(NotInNests::OutsideOfLoops.words(), "", None, spot);
     }
 
     /// Those worth a word, together at most `left` of the time.
@@ -164,13 +187,9 @@ impl Found {
 /// Why a nest stays, in a few words.
 fn why(nest: &Counted<'_>) -> String {
     let text = match nest.nest.unchanged {
-        Some(Unchanged::NoLegalSchedule) => "no rewriting proved safe",
-        Some(Unchanged::AtRoof) => "at the machine's limit",
-        Some(Unchanged::NothingTried) => "budget spent",
-        Some(Unchanged::AllFailed) => "every candidate failed",
-        Some(Unchanged::NothingFaster) => "no candidate was faster",
-        Some(Unchanged::Dropped) => "faster alone, not in the program",
-        Some(_) => nest.nest.note.as_deref().map_or("left out", first_clause),
+        Some(reason) => {
+            reason.short().unwrap_or_else(|| nest.nest.note.as_deref().map_or("left out", first_clause))
+        }
         // Its file was put back as it was.
         None => nest.file.note.map_or("dropped", first_clause),
     };

@@ -135,7 +135,7 @@ fn compared(p: &ProgramReport) -> String {
 fn new_code(run: &Run<'_>, nests: &[Counted<'_>]) -> Option<String> {
     let tuned = || nests.iter().filter(|nest| nest.is_tuned);
     let n_lines: usize =
-        tuned().filter_map(|nest| nest.nest.code.as_ref()).map(|code| code.lines().count()).sum();
+        tuned().filter_map(|nest| nest.nest.source.code.as_ref()).map(|code| code.lines().count()).sum();
     let files = run.files.iter().filter(|file| tuned().any(|nest| std::ptr::eq(nest.file, *file)));
     let n_files = files.count();
     let of_files = if n_files > 1 { format!(" in {n_files} files") } else { String::new() };

@@ -43,7 +43,7 @@ pub(super) struct Closing {
     pub(super) needed: Vec<String>,
     /// Said where it fits into the lines of what is needed.
     pub(super) short: Vec<String>,
-    /// Lines for where there is room; the last is a command.
+    /// Lines for where there is room; the last ones are a command.
     pub(super) lines: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! What one has to know to trust the figures and the result: once a run, however many files it is true of.
 
-use super::super::{compared_less, same_floats};
+use super::super::same_floats;
 use super::nests::Place;
 use super::run::{File, Run};
 use oxeye::{LineReport, NestReport, Unchanged};
@@ -12,7 +12,7 @@ pub(super) fn sentences(run: &Run<'_>) -> Vec<String> {
         let mismatch = mismatch.lines().next().unwrap_or_default();
         all.push(format!("some new code was dropped: the program behaves differently with it ({mismatch})"));
     }
-    all.extend(compared_less(run.program));
+    all.extend(run.program.compared_less());
     all.extend(run.files.iter().flat_map(ill_conditioned));
     let fp: Vec<_> = run.reports().map(|report| &report.fp).collect();
     all.extend(same_floats(&fp));

@@ -37,7 +37,7 @@ pub(super) fn with_recipes(unit: &Unit, options: &Options, recipes: &RecipeFile)
         match replaced(unit, &reading, (how, recipes.vector_bytes), &wanted) {
             Ok(replaced) => {
                 n_nests += 1;
-                replacements.extend(replaced);
+                replacements.extend(replaced.parts);
             }
             Err(why) => {
                 let name = format!("{}:{}", wanted.function, wanted.line);

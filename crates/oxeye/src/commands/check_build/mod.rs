@@ -12,11 +12,12 @@ mod sanitizers;
 use super::replay::rewrite;
 use super::sdfg::is_sdfg;
 use crate::clocks::FastClocks;
+use crate::ending::failure;
 use crate::nest::{ORIGINAL, ProgramRun};
 use crate::request::{Error, Options, Phase, Progress, RecipeFile};
 use crate::session::Session;
 use crate::stages::{kept_recipes, read, read_options, run_both};
-use crate::whole::{InDoubt, compare, failure, rules};
+use crate::whole::{InDoubt, compare, rules};
 use crate::workshop::{complaint, passing_for};
 use accesses::{Checked, is_alike};
 use oxeye_frontend::{Unit, encoded, read_c};
@@ -124,10 +125,15 @@ fn tuned(
         return Ok((path, rewritten.text, Some(recipes.clone())));
     }
     if !path.exists() {
-        return Err(Error::Input(format!(
-            "there is no tuned file {}; `oxeye tune` writes it, or name it with --tuned",
-            path.display()
-        )));
+        let (name, file) = (path.display(), options.file.display());
+        return Err(Error::Input(match how.tuned {
+            Some(_) => format!(
+                "there is no file {name}, which --tuned names; `oxeye tune {file} -o {name}` writes one"
+            ),
+            None => format!(
+                "there is no tuned file {name}; `oxeye tune {file}` writes it, or --tuned names another"
+            ),
+        }));
     }
     let reading = read_options(&Options { file: path.clone(), ..options.clone() });
     let text = read_c(&path, &reading)?.own.clone();

@@ -8,6 +8,7 @@ mod report;
 
 use super::replay::{rendering, replaced, rewrite};
 use crate::budget::{n_runs, timing_seconds};
+use crate::causes::LeftOut;
 use crate::nest::{ProgramRun, TunedNest, Workpiece};
 use crate::request::{Error, NestRecipe, Options, Phase, Progress, RecipeFile};
 use crate::schedule::digest;
@@ -171,7 +172,7 @@ fn alone(
         return Ok(figures);
     };
     if nest.calls.samples.is_empty() {
-        let why = nest.standing.reason().unwrap_or("the program never ran it");
+        let why = nest.standing.reason().cloned().unwrap_or(LeftOut::NeverRun);
         notes.push(format!("the nest is not replayed: {why}"));
         return Ok(figures);
     }
@@ -288,7 +289,7 @@ fn block_of(
     let unit = &workpiece.unit;
     let reading = read_options(session.options);
     let how = (rendering(unit, recipes), recipes.vector_bytes);
-    let parts = replaced(unit, &reading, how, wanted).ok()?;
+    let parts = replaced(unit, &reading, how, wanted).ok()?.parts;
     let (span, block) = parts.first()?;
     let before = parts.get(1).map_or(String::new(), |(_, function)| function.clone());
     // Line ends are those of the user's file in both.

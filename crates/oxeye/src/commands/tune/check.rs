@@ -43,6 +43,9 @@ impl CheckOptions {
     }
 }
 
+/// With this flag a compiler heeds the directives that one thread heeds.
+const SIMD_FLAG: &str = "-fopenmp-simd";
+
 /// Checks a tuned project: builds and runs it, with and without the tuned text, and measures its tuned nests. No file is
 /// changed.
 ///
@@ -233,12 +236,9 @@ impl Run<'_> {
             return Ok(());
         };
         let flags = &subject.build.project().units[unit].flags;
-        let missing: Vec<&str> =
-            file.added.iter().filter(|flag| !flags.contains(flag)).map(String::as_str).collect();
-        if !missing.is_empty() {
-            state.report.failure =
-                Some(format!("it is compiled without {}, which its tuned loops need", missing.join(" ")));
-        }
+        let missing = file.added.iter().filter(|flag| !flags.contains(flag)).cloned();
+        let missing = missing.collect::<Vec<_>>().join(" ");
+        let has_simd = flags.iter().any(|flag| flag == SIMD_FLAG);
         let project = TuneOptions {
             fp: match (file.recipes.recipes.keeps_order, file.recipes.recipes.reassociate) {
                 (true, _) => FpPolicy::Strict,
@@ -275,6 +275,17 @@ impl Run<'_> {
         recipes.nests = wanted.iter().filter_map(|idx| recipes.nests.get(*idx).cloned()).collect();
         let pleases = |k: usize, figures: &Figures| judge.failure(&file.nests[wanted[k]], figures).is_none();
         let found = session.outcome(measure_given(&session, &recipes, &pleases))?;
+        // What one thread runs does the same without the flag, if perhaps not in vectors.
+        let needs_flags =
+            recipes.directives || found.iter().any(|found| found.as_ref().is_ok_and(|f| f.is_threaded));
+        if !missing.is_empty() && needs_flags {
+            state.report.failure =
+                Some(format!("it is compiled without {missing}, which its tuned loops need"));
+        }
+        let hint = format!(
+            "measured with {missing}, which its build lacks; {SIMD_FLAG} would do for its vector loops"
+        );
+        let hint = Some(hint).filter(|_| !missing.is_empty() && !needs_flags && !has_simd);
         for (idx, found) in wanted.into_iter().zip(found) {
             let nest = &mut state.report.nests[idx];
             match found {
@@ -285,7 +296,8 @@ impl Run<'_> {
                     nest.speedup = Some(figures.speedup);
                     nest.bound = figures.bound;
                     nest.roof_fraction = figures.roof_fraction;
-                    nest.note = (!has_text(file, idx, &figures.text)).then(|| OTHER_TEXT.to_owned());
+                    let is_other = !has_text(file, idx, &figures.text);
+                    nest.note = is_other.then(|| OTHER_TEXT.to_owned()).or(hint.clone());
                 }
                 Err(why) => nest.failure = Some(why),
             }

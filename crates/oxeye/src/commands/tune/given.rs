@@ -30,6 +30,8 @@ pub(super) struct Figures {
     pub(super) roof_fraction: Option<f64>,
     /// What stands in the place of the nest.
     pub(super) text: String,
+    /// Whether that is for several threads, which a build without OpenMP does not have.
+    pub(super) is_threaded: bool,
 }
 
 /// A nest with its recipe applied.
@@ -183,5 +185,6 @@ fn figures(session: &Session<'_>, unit: &Unit, nest: &TunedNest, given: &Given) 
         bound: profile.as_ref().filter(|p| p.bound != Bound::Unknown).map(|p| p.bound.to_string()),
         roof_fraction: profile.and_then(|profile| Some(profile.roof_fraction?.value)),
         text: given.text.clone(),
+        is_threaded: given.proved.is_parallel(),
     })
 }

@@ -1,10 +1,11 @@
 //! The report of a project as a page.
 
 use super::report::{FileReport, TuneReport};
+use crate::commands::apply_command;
 use crate::coverage::LineReport;
-use crate::stages::{NestReport, Report, Unchanged, measured, nest_entry};
+use crate::stages::{NestReport, Report, Unchanged, about, flows, nest_entry, program_times};
 use oxeye_profile::{
-    FileEntry, NestEntry, ProgramTimes, ProjectData, ReportData, UnreadEntry, html_project_report,
+    About, DataFlow, FileEntry, NestEntry, ProjectData, ReportData, UnreadEntry, html_project_report,
 };
 use std::collections::BTreeMap;
 
@@ -16,9 +17,6 @@ impl TuneReport {
     /// and where the run's own time went. `None` without a host profile: there is no roofline then.
     pub fn to_html(&self) -> Option<String> {
         let reports = || self.files.iter().filter_map(|file| file.report.as_ref());
-        let program = &self.program;
-        let time =
-            |ms: Option<f64>| ms.map(|ms| measured(1e6 * ms, program.spread.unwrap_or(0.0), program.samples));
         let changed = self.files.iter().any(|file| file.changed);
         let mut notes = self.notes.clone();
         for report in reports() {
@@ -36,15 +34,16 @@ impl TuneReport {
             report: ReportData {
                 title: self.run.clone(),
                 build: Some(self.build.clone()),
-                made_at: None,
-                program: ProgramTimes {
-                    before_ns: time(program.baseline_ms),
-                    after_ns: time(program.optimized_ms).filter(|_| changed),
-                    speedup: program.speedup,
-                    verified: program.verified,
-                    max_rel_error: program.max_rel_error,
-                    note: program.mismatch.clone().or_else(|| program.note.clone()),
+                about: About {
+                    counted: Some((
+                        self.files.iter().flat_map(FileReport::tuned).count(),
+                        self.files.iter().flat_map(FileReport::counted).count(),
+                    )),
+                    commands: self.commands(),
+                    flows: self.flows(),
+                    ..about(&self.program)
                 },
+                program: program_times(&self.program, changed),
                 host: reports().find_map(|report| report.host_profile.clone())?,
                 threads: reports().map(|report| report.threads).max().unwrap_or(1),
                 nests: self.nest_entries(),
@@ -64,6 +63,25 @@ impl TuneReport {
         Some(html_project_report(&data))
     }
 
+    /// What to type now, and what for.
+    fn commands(&self) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        if let Some(patch) = &self.patch {
+            let apply = apply_command(patch);
+            all.push(("Apply the patch".to_owned(), apply.clone()));
+            all.push(("Revert it".to_owned(), apply.replacen("git apply", "git apply -R", 1)));
+            all.push(("Build and run it as before".to_owned(), format!("{}\n{}", self.build, self.run)));
+        }
+        all
+    }
+
+    /// What the nests on the page hand on to each other.
+    fn flows(&self) -> Vec<DataFlow> {
+        let of_file = |(k, file)| nests_on_page(file).map(move |nest| (k, nest));
+        let all = self.files.iter().enumerate().flat_map(of_file);
+        flows(all.enumerate().map(|(number, (file, nest))| (number, file, nest)))
+    }
+
     /// The nests of all files, numbered through, with their files in their names.
     fn nest_entries(&self) -> Vec<NestEntry> {
         let mut files: BTreeMap<_, usize> = BTreeMap::new();
@@ -75,8 +93,7 @@ impl TuneReport {
                 (Some(name), Some(1)) => name.to_string_lossy().into_owned(),
                 _ => file.path.display().to_string(),
             };
-            for nest in file.report.iter().flat_map(|report| &report.nests).filter(|nest| matters(nest)) {
-                let Some(mut entry) = nest_entry(nest) else { continue };
+            for mut entry in nests_on_page(file).filter_map(nest_entry) {
                 if !file.changed {
                     (entry.after, entry.recipe, entry.speedup) = (None, None, None);
                     entry.note = file.note.clone().or(entry.note);
@@ -111,6 +128,12 @@ impl TuneReport {
     }
 }
 
+/// The nests of a file that have an entry.
+fn nests_on_page(file: &FileReport) -> impl Iterator<Item = &NestReport> {
+    let nests = file.report.iter().flat_map(|report| &report.nests);
+    nests.filter(|nest| matters(nest) && nest.profile_before.is_some())
+}
+
 /// Why a loop stays as it is, and what would help.
 fn reason(report: &Report, line: &LineReport) -> (String, Option<String>) {
     if let Some(told) = report.diagnostics.iter().find(|told| told.loop_place().as_ref() == Some(line)) {
@@ -132,7 +155,10 @@ fn file_entry(file: &FileReport) -> FileEntry {
     FileEntry {
         path: file.path.display().to_string(),
         share: file.share,
-        tunable: file.report.as_ref().and_then(|report| Some(report.coverage.as_ref()?.tunable)),
+        tunable: file.report.as_ref().and_then(|report| {
+            report.coverage.as_ref()?;
+            Some(nests().filter_map(|nest| nest.time.own_share).sum())
+        }),
         nests: nests().count(),
         tuned,
         note: file.note.as_ref().map(|note| format!("left as it is: {note}")),

@@ -72,6 +72,7 @@ mod tests {
             bound: None,
             roof_fraction,
             text: String::new(),
+            is_threaded: false,
         }
     }
 

@@ -190,11 +190,9 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
         write_atomically(path, recipes.to_json().as_bytes())?;
     }
     let written = |path: Option<&Path>| path.filter(|_| !changed.is_empty()).map(Path::to_owned);
-    let coverages: Vec<f64> = files
-        .iter()
-        .filter_map(|file| Some(file.report.report.as_ref()?.coverage.as_ref()?.tunable))
-        .collect();
-    Ok(TuneReport {
+    let added = added(&files).into_iter().collect();
+    let files: Vec<FileReport> = files.into_iter().map(TunedFile::into_report).collect();
+    let mut report = TuneReport {
         schema: TUNE_SCHEMA,
         build: options.build.to_string(),
         run: options.run.line(),
@@ -202,16 +200,19 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
         patch: written(options.output.patch()),
         folder: written(options.output.folder()),
         program,
-        tunable: (!coverages.is_empty()).then(|| coverages.iter().sum::<f64>().min(1.0)),
+        tunable: None,
         elsewhere: hot
             .is_known
-            .then(|| (1.0 - files.iter().map(|file| file.report.share).sum::<f64>()).clamp(0.0, 1.0)),
-        added: added(&files).into_iter().collect(),
-        files: files.into_iter().map(TunedFile::into_report).collect(),
+            .then(|| (1.0 - files.iter().map(|file| file.share).sum::<f64>()).clamp(0.0, 1.0)),
+        added,
+        files,
         recipes,
         seconds: stages.seconds(),
         budget_seconds: options.budget.as_secs_f64(),
         phases: stages.into_laps(),
         notes,
-    })
+    };
+    report.count_time();
+    report.note_unlike_nests();
+    Ok(report)
 }

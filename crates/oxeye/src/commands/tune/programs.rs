@@ -4,6 +4,7 @@ use super::files::{TunedFile, added, changes, flags_of};
 use super::options::TuneOptions;
 use super::subject::{Hot, Subject, check};
 use crate::budget::WallTime;
+use crate::causes::NotKept;
 use crate::request::{Checks, Error, Event, Focus, FpPolicy, Phase, Progress, ProjectRun};
 use crate::stages::ProgramReport;
 use crate::whole::{InDoubt, compare_in_threads, printed_tolerance, rules};
@@ -52,7 +53,7 @@ pub(super) fn settle(
         let is_over = time.left(begin.elapsed()).as_secs_f64() < 2.0 * time.run_seconds;
         let dropped = if is_over && !known.is_empty() { known } else { last.into_iter().collect() };
         for k in dropped {
-            take_back(subject, files, k, &why)?;
+            take_back(subject, files, k, &why.to_string())?;
         }
     }
 }
@@ -82,13 +83,11 @@ fn take_back(subject: &mut Subject, files: &mut [TunedFile], which: usize, why: 
 }
 
 /// Why a change is not worth a patch, if it is not.
-fn no_gain(program: &ProgramReport, focus: &Focus) -> Option<String> {
+fn no_gain(program: &ProgramReport, focus: &Focus) -> Option<NotKept> {
     let speedup = program.speedup.unwrap_or(1.0);
     match speedup < LEAST_GAIN {
-        true => Some(format!("the program does not gain from it ({speedup:.2}x)")),
-        false if program.is_within_noise() => {
-            Some(format!("what the program gains from it is no more than noise ({speedup:.2}x)"))
-        }
+        true => Some(NotKept::NoGain(speedup)),
+        false if program.is_within_noise() => Some(NotKept::Noise(speedup)),
         false => focus.too_little(speedup, program.speedup_interval),
     }
 }
@@ -102,7 +101,7 @@ fn compared(
     options: &TuneOptions,
     (begin, time): (Instant, WallTime),
     progress: &dyn Progress,
-) -> Result<(ProgramReport, Option<String>), Error> {
+) -> Result<(ProgramReport, Option<NotKept>), Error> {
     let n_runs = time.verdict_runs(begin.elapsed()).max(2);
     let changed = || files.iter().filter(|file| file.report.changed);
     let witnesses =
@@ -127,7 +126,7 @@ fn compared(
         program = ProgramReport::compared(&options.checks, tolerance, &whole);
     }
     let reason = match &whole.difference {
-        Some(difference) => Some(format!("the program behaves differently with it ({difference})")),
+        Some(difference) => Some(NotKept::Differs(difference.clone())),
         None => no_gain(&program, &options.focus),
     };
     let program = ProgramReport { mismatch: whole.difference.clone(), ..program };

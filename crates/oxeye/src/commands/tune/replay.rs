@@ -61,6 +61,8 @@ pub struct ReplayedFile {
     pub path: PathBuf,
     /// Nests that were rewritten.
     pub nests: usize,
+    /// Flags that it needs besides its own.
+    pub added: Vec<String>,
 }
 
 impl ProjectReplay {
@@ -102,7 +104,8 @@ pub fn replay_project(
         let path = inside(&root, &file.path)?;
         let reading = reader.reading(&file.clone().at(&root), &path, &root)?;
         let rewritten = replayed(&file.recipes, &reading, &path)?;
-        files.push(ReplayedFile { path: file.path.clone(), nests: file.recipes.nests.len() });
+        let (path, nests) = (file.path.clone(), file.recipes.nests.len());
+        files.push(ReplayedFile { path, nests, added: rewritten.added });
         changed.extend(rewritten.files);
     }
     options.output.write(&changed, &root)?;

@@ -2,7 +2,7 @@
 
 use super::stopwatch::PhaseSeconds;
 use crate::request::ProjectRecipes;
-use crate::stages::{ProgramReport, Report};
+use crate::stages::{NestReport, NestsOfFile, ProgramReport, Report, Unchanged, share_out, unlike_nests};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -67,6 +67,22 @@ pub struct FileReport {
 }
 
 impl FileReport {
+    /// Its nests that are counted.
+    pub fn counted(&self) -> impl Iterator<Item = &NestReport> {
+        let nests = self.report.iter().flat_map(|report| &report.nests);
+        nests.filter(|nest| nest.counts(self.changed))
+    }
+
+    /// Its nests that are counted and rewritten.
+    pub fn tuned(&self) -> impl Iterator<Item = &NestReport> {
+        self.counted().filter(|nest| self.changed && nest.unchanged.is_none())
+    }
+
+    fn nests(&mut self) -> Option<NestsOfFile<'_>> {
+        let Report { input, nests, .. } = self.report.as_mut()?;
+        Some(NestsOfFile { path: input, changed: self.changed, nests })
+    }
+
     /// Whether more time is all that it lacks.
     pub fn is_late(&self) -> bool {
         self.note.as_deref() == Some(NOT_LOOKED_AT)
@@ -74,6 +90,23 @@ impl FileReport {
 }
 
 impl TuneReport {
+    /// Counts the time of the nests of all files, each part of it once.
+    pub fn count_time(&mut self) {
+        share_out(&mut self.files.iter_mut().filter_map(FileReport::nests).collect::<Vec<_>>());
+        let reports = || self.files.iter().filter_map(|file| file.report.as_ref());
+        let nests = reports().flat_map(|report| &report.nests);
+        let can_be_tuned = nests.filter(|nest| nest.unchanged != Some(Unchanged::LeftOut));
+        let share = can_be_tuned.filter_map(|nest| nest.time.own_share).sum();
+        self.tunable = reports().any(|report| report.coverage.is_some()).then_some(share);
+    }
+
+    /// Notes where the program gains otherwise than the nests of the changed files say.
+    pub(super) fn note_unlike_nests(&mut self) {
+        let changed = self.files.iter().filter(|file| file.changed).filter_map(|file| file.report.as_ref());
+        let note = unlike_nests(&self.program, changed.flat_map(|report| &report.nests));
+        self.notes.extend(note);
+    }
+
     /// The report as JSON text with a final newline.
     ///
     /// # Panics

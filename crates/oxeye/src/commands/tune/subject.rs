@@ -2,8 +2,8 @@
 
 use super::options::{BuildSource, TuneOptions};
 use crate::clocks::FastClocks;
+use crate::ending::failure;
 use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn, Started};
-use crate::whole::failure;
 use crate::workshop::passing_for;
 use oxeye_frontend::{MovedFile, encoded, includes, redirected};
 use oxeye_measure::{
@@ -290,7 +290,7 @@ impl Subject {
         for stack in stacks.iter().filter(|stack| !stack.is_empty()) {
             n_samples += 1;
             let mut files = Vec::new();
-            for at in stack {
+            for at in stack.iter().filter(|at| at.line > 0) {
                 let real = || at.file.canonicalize().unwrap_or_else(|_| at.file.clone());
                 files.push(known.entry(at.file.clone()).or_insert_with(real).clone());
             }
