@@ -3,7 +3,7 @@ use crate::terminal::View;
 use console::measure_text_width;
 use oxeye::{
     Coverage, DiagnosticReport, FileReport, FileShare, GuardReport, LineReport, LoopShare, NestReport,
-    ProgramReport, Report, TimeReport, TuneReport, Unchanged,
+    ProgramReport, Report, SourceReport, TimeReport, TuneReport, Unchanged,
 };
 
 fn render(
@@ -82,8 +82,8 @@ fn coverage(loops: &[(u32, f64)], elsewhere: f64) -> Coverage {
 
 /// A nest rewritten by this recipe, with so many lines.
 fn tuned(nest: NestReport, speedup: f64, recipe: &str, n_lines: usize) -> NestReport {
-    let code = Some("x\n".repeat(n_lines));
-    NestReport { code, ..rewritten(nest, speedup, recipe, ("stencil", 6, 0.68)) }
+    let source = SourceReport { code: Some("x\n".repeat(n_lines)), ..SourceReport::default() };
+    NestReport { source, ..rewritten(nest, speedup, recipe, ("stencil", 6, 0.68)) }
 }
 
 /// A solver with two nests that got faster, and much that did not.
