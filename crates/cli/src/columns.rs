@@ -199,7 +199,8 @@ mod tests {
         let command = "oxeye tune main.c --run './main -n 12 < deck' -- gcc -O3";
         let text = continued(command, 32);
         assert_eq!(text, "  oxeye tune main.c --run \\\n    './main -n 12 < deck' -- \\\n    gcc -O3\n");
-        assert_eq!(shlex::split(&text), shlex::split(command));
+        // A shell takes the ends of these lines out.
+        assert_eq!(shlex::split(&text.replace("\\\n", "")), shlex::split(command));
         assert_eq!(continued("oxeye tune a.c", 80), "  oxeye tune a.c\n");
     }
 

@@ -117,7 +117,7 @@ fn nests(report: &Report, view: View) -> String {
 fn shared_time(listed: &[&NestReport], view: View) -> String {
     let mut groups: Vec<(&NestReport, Vec<&NestReport>)> = Vec::new();
     for nest in listed {
-        let is_outermost = |outer: &&&NestReport| nest.is_in_time_of(outer) && is_outermost(outer, listed);
+        let is_outermost = |outer: &&&NestReport| is_inside(nest, outer) && is_outermost(outer, listed);
         let Some(outer) = listed.iter().find(is_outermost) else { continue };
         match groups.iter_mut().find(|(known, _)| known.id == outer.id) {
             Some((_, inside)) => inside.push(nest),
@@ -145,7 +145,12 @@ fn shared_time(listed: &[&NestReport], view: View) -> String {
 
 /// Whether no other of the listed nests does its work as well.
 fn is_outermost(nest: &NestReport, listed: &[&NestReport]) -> bool {
-    !listed.iter().any(|outer| nest.is_in_time_of(outer))
+    !listed.iter().any(|outer| is_inside(nest, outer))
+}
+
+/// Whether another nest does the work of one, and has its time.
+fn is_inside(nest: &NestReport, outer: &NestReport) -> bool {
+    nest.time.within.contains(&outer.id) && nest.is_in_time_of(outer)
 }
 
 /// How much of its roof a nest reaches in the end, and where there is room, which roof that is. A provisional ceiling is a

@@ -161,7 +161,7 @@ mod tests {
             std::fs::write(file.path(), text).expect("written");
             SavedRecipes::load(file.path()).map_err(|e| e.to_string())
         };
-        assert!(load("int main;").is_err_and(|e| e.contains("not JSON")));
+        assert!(load("int main;").is_err_and(|e| e.contains("no recipe file, which is JSON")));
         assert!(load("{}").is_err_and(|e| e.contains("--save-recipe")));
         for schema in [PROJECT_RECIPES_SCHEMA, OLD_PROJECT_RECIPES_SCHEMA] {
             let known = load(&format!(r#"{{"schema": "{schema}", "files": []}}"#));
