@@ -121,4 +121,4 @@ int main(void) {
 // 26 |     for (int r = 0; r < 20; r++) { image b = convolve(&l, a); for (int i = 0; i < 12 * b.w * b.h; i += 5) s += b.data[i]; free(b.dat...
 //    |                                              ^^^^^^^^^^^^^^^ the loop at line 26 stays as it is
 //    |
-//    = help: only small functions that compute a value are inlined
+//    = help: write what it computes in place of the call
