@@ -78,6 +78,15 @@ impl Type {
         self.pointee().is_some()
     }
 
+    /// Whether it is a structure, or an array of them.
+    pub(crate) fn is_of_structures(&self) -> bool {
+        match self {
+            Type::Struct(_) => true,
+            Type::Array { of, .. } => of.is_of_structures(),
+            _ => false,
+        }
+    }
+
     /// The lengths that depend on variables, of this type and of those that it leads to.
     pub(crate) fn lengths(&self) -> Vec<&Expr> {
         let mut found = self.pointee().map_or(Vec::new(), Type::lengths);

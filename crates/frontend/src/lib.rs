@@ -145,6 +145,7 @@ mod elements;
 mod elsewhere;
 mod evolution;
 mod flow;
+mod followed;
 mod forward;
 mod groups;
 mod halos;

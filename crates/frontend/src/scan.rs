@@ -148,7 +148,9 @@ impl Scanner<'_> {
     fn wrote(&mut self, v: VarId) {
         self.scan.written.insert(v);
         let others = self.file.all_it_stands_for(v);
-        self.scan.written.extend(&others);
+        // Of an array, only elements are written.
+        let is_array = |v: &&VarId| matches!(self.file.var(**v).ty, Type::Array { .. });
+        self.scan.written.extend(others.iter().filter(|v| !is_array(v)));
         self.scan.stored.extend(others);
     }
 

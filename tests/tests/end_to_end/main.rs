@@ -10,6 +10,7 @@ mod edited;
 mod groups;
 mod hostile;
 mod includes;
+mod local_structures;
 mod normal_forms;
 mod optimize;
 mod pencils;

@@ -269,7 +269,7 @@ impl Converter<'_> {
             let (init, before) = self.with_before(|c| {
                 if let Some(list) = list
                     && !specifiers.is_static
-                    && let Some(values) = c.listed(list, &ty).filter(|_| matches!(ty, Type::Struct(_)))
+                    && let Some(values) = c.listed(list, &ty).filter(|_| ty.is_of_structures())
                 {
                     return Some((None, Some(c.set_members(&name, values, range))));
                 }

@@ -235,11 +235,14 @@ impl Converter<'_> {
     pub(super) fn listed(&mut self, list: Node<'_>, ty: &Type) -> Option<Vec<(Vec<Part>, Expr)>> {
         let mut values = Vec::new();
         // `{0}`, however deep the first number is.
-        if let ([only], Type::Struct(id)) = (named_children(list).as_slice(), ty)
+        if let [only] = named_children(list).as_slice()
             && self.node_text(*only) == "0"
+            && ty.is_of_structures()
         {
             let zero = Expr { kind: ExprKind::Int(0, ScalarType::I32), range: range(*only) };
-            return Some(self.members_of(*id)?.into_iter().map(|way| (way, zero.clone())).collect());
+            let mut ways = Vec::new();
+            ways_inside(&self.file, ty, &mut Vec::new(), &mut ways)?;
+            return Some(ways.into_iter().map(|way| (way, zero.clone())).collect());
         }
         self.listed_in(list, ty, &mut Vec::new(), &mut values)?;
         Some(values)

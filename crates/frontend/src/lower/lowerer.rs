@@ -133,6 +133,8 @@ pub(crate) struct Outcome {
     pub(crate) tables: Vec<Node>,
     /// Variables some of whose reads are replaced by their value.
     pub(crate) substituted: BTreeSet<VarId>,
+    /// Variables that the source does not have, whose stores mark where values are read that other places use.
+    pub(crate) read_marks: BTreeSet<ArrayId>,
     /// Symbols in ends of loops that stand behind `&&`.
     pub(crate) conditional: BTreeSet<SymId>,
 }

@@ -62,4 +62,4 @@ pub(crate) use reaches::find_reaches;
 pub(crate) use rows::{Rows, renew_scans, row_tests};
 pub(crate) use stmts::as_update;
 pub(crate) use uses::{Holdings, natural};
-pub(crate) use views::reached;
+pub(crate) use views::{Followed, reached};

@@ -3,7 +3,9 @@
 use super::checks::ends_program;
 use super::lowerer::{Bound, Lowerer};
 use super::searches::leaving;
+use super::structures::number;
 use super::value::{Value, constant, is_comparison, reads_memory};
+use super::views::follows;
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::chased::chase;
 use crate::evolution::{Evaluator, Trips};
@@ -313,8 +315,8 @@ impl Lowerer<'_> {
                 None => Ok(()),
             };
         }
-        if let (Type::Struct(_), None) = (&variable.ty, &d.init) {
-            return self.declare_structure(d.var, at);
+        if d.init.is_none() && variable.ty.is_of_structures() {
+            return self.declare_structures(d.var, at);
         }
         let owner = self.loops.last().map(|(_, owner)| Storage::Body(*owner));
         let owner = move || {
@@ -343,6 +345,7 @@ impl Lowerer<'_> {
             let is_integer = !scalar.ty.is_float() && !scalar.is_volatile;
             let is_set_once = !self.scan.written.contains(&d.var) && !self.scan.iterators.contains(&d.var);
             if is_integer && is_set_once && self.is_stable(&value.e) {
+                self.mark_read(value, at, out);
                 let value = self.converted(value.clone(), scalar);
                 self.bound.insert(d.var, Bound::Value(value));
                 return Ok(());
@@ -371,6 +374,16 @@ impl Lowerer<'_> {
             self.note_value(d.var, known);
         }
         Ok(())
+    }
+
+    /// Marks where a value is read that stands in other places, not all of which may be reached.
+    fn mark_read(&mut self, value: &Value, at: Range, out: &mut Vec<Node>) {
+        let Some((_, owner)) = self.loops.last().copied() else { return };
+        if follows(&self.state.program, &self.state.binding, &value.e) {
+            let mark = self.own_scalar("read", &number(value.ty), Storage::Body(owner));
+            self.outcome.read_marks.insert(mark.array);
+            self.push(mark, Update::Assign, value.e.clone(), at, out);
+        }
     }
 
     /// Whether a condition tests if a pointer is null.

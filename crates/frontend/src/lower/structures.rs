@@ -8,7 +8,7 @@ use crate::ast::{Expr, ExprKind, Function, Range, Scalar, Type, VarId};
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::Scan;
 use oxeye_binding::Step;
-use oxeye_ir::{Access, Array, ArrayId, Form, Node, Storage, Update};
+use oxeye_ir::{Access, Array, ArrayId, Form, Node, ScalarType, Storage, Update};
 
 /// The actual place of a member.
 pub(super) struct Redirected {
@@ -165,7 +165,7 @@ impl Lowerer<'_> {
                 "a pointer that depends on changing values is used outside of any loop",
             ));
         };
-        let access = self.own_scalar("at", &Scalar { ty: value.ty, ..plain() }, Storage::Body(owner));
+        let access = self.own_scalar("at", &number(value.ty), Storage::Body(owner));
         self.push(access.clone(), Update::Assign, value.e, at, out);
         Ok(Value { e: oxeye_ir::Expr::Read(access), ty: value.ty })
     }
@@ -184,8 +184,9 @@ impl Lowerer<'_> {
         }))
     }
 
-    /// A structure that is declared inside the nest: its members are variables.
-    pub(super) fn declare_structure(&mut self, var: VarId, at: Range) -> Lowered<()> {
+    /// A structure, or an array of them, that is declared inside the nest: its members are variables, of which an array has
+    /// one array for each.
+    pub(super) fn declare_structures(&mut self, var: VarId, at: Range) -> Lowered<()> {
         let file = self.cx.file;
         let Some((_, owner)) = self.loops.last().copied() else {
             return Err(Refusal::new(at, format!("`{}` is declared outside of any loop", self.name(var))));
@@ -208,6 +209,7 @@ impl Lowerer<'_> {
     }
 }
 
-fn plain() -> Scalar {
-    Scalar { ty: oxeye_ir::ScalarType::I64, spelling: None, is_volatile: false, is_bool: false }
+/// The type of a number that the source has no name for.
+pub(super) fn number(ty: ScalarType) -> Scalar {
+    Scalar { ty, spelling: None, is_volatile: false, is_bool: false }
 }

@@ -83,7 +83,7 @@ impl Lowerer<'_> {
 }
 
 /// A pointer that is followed: the variable and the steps to it.
-type Followed = (String, Vec<Step>);
+pub(crate) type Followed = (String, Vec<Step>);
 
 /// An element is followed with what it is an element of.
 fn followed(view: &View) -> impl Iterator<Item = Followed> + '_ {
@@ -92,20 +92,30 @@ fn followed(view: &View) -> impl Iterator<Item = Followed> + '_ {
     all.map(|n| (view.root.clone(), view.steps[..n].to_vec()))
 }
 
-/// The condition under which a nest is sure to read what its views lead through; `Ok(None)` if it always does. `conditional`
-/// are the symbols of ends that stand behind `&&`.
+/// Whether what an expression reads is behind a pointer of a view.
+pub(super) fn follows(program: &Program, binding: &Binding, e: &Expr) -> bool {
+    !Search::new((program, binding), &BTreeSet::new()).ways_of(e).is_empty()
+}
+
+/// The condition under which a nest is sure to read what its views lead through; `Ok(None)` if it always does. `marked` are
+/// its nodes with what it reads in other places than where it uses it ([`super::lowerer::Outcome::read_marks`]),
+/// `conditional` the symbols of ends that stand behind `&&`, and `before` the pointers that are known to lead somewhere.
 ///
 /// # Errors
 /// A pointer for which that is not known.
 pub(crate) fn reached(
-    (program, binding): (&Program, &Binding),
+    of: (&Program, &Binding),
     nest: &Nest,
+    marked: &[Node],
     conditional: &BTreeSet<SymId>,
+    before: &BTreeSet<Followed>,
 ) -> Result<Option<Expr>, String> {
-    let (always, sure, all) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
-    let mut search = Search { program, binding, conditional, always, sure, all };
-    let mut path = Vec::new();
-    search.nodes(&nest.roots, &mut path, true);
+    let [mut search, mut reading] = [Search::new(of, conditional), Search::new(of, conditional)];
+    search.nodes(&nest.roots, &mut Vec::new(), true);
+    reading.nodes(marked, &mut Vec::new(), true);
+    search.always.append(&mut reading.always);
+    search.always.extend(before.iter().cloned());
+    search.sure.append(&mut reading.sure);
     let mut conditions: Vec<Expr> = Vec::new();
     // What may be read once the conditions so far hold.
     let mut known = search.always.clone();
@@ -157,6 +167,11 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
+    fn new((program, binding): (&'a Program, &'a Binding), conditional: &'a BTreeSet<SymId>) -> Self {
+        let (always, sure, all) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
+        Search { program, binding, conditional, always, sure, all }
+    }
+
     fn ways_of(&self, e: &Expr) -> BTreeSet<Followed> {
         let mut found = BTreeSet::new();
         e.visit(&mut |e| match e {
@@ -204,8 +219,7 @@ impl<'a> Search<'a> {
 
     /// What nodes follow whenever they run, inside these loops.
     fn surely_in(&self, nodes: &'a [Node], path: &[&'a Loop]) -> BTreeSet<Followed> {
-        let (always, sure, all) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
-        let mut inside = Search { always, sure, all, ..*self };
+        let mut inside = Search::new((self.program, self.binding), self.conditional);
         inside.nodes(nodes, &mut path.to_vec(), true);
         let sure = inside.sure.into_iter().filter(|(_, loops)| loops.len() == path.len());
         inside.always.into_iter().chain(sure.map(|(way, _)| way)).collect()

@@ -5,10 +5,11 @@ use crate::ast::{ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::context::Team;
 use crate::directives::{Construct, Directive};
 use crate::flow::{is_array_kept, is_live_after, is_scratch_of};
+use crate::followed::followed_before;
 use crate::lexer::{ARITHMETIC_WORDS, TokenKind, tokens};
 use crate::lower::{
-    Lowerer, Outcome, Rows, State, changing_places, disguised, may_end_program, needed_later, reached, reads,
-    remove_stores, row_tests, sets, used_both_ways, without_checks,
+    Followed, Lowerer, Outcome, Rows, State, changing_places, disguised, may_end_program, needed_later,
+    reached, reads, remove_stores, row_tests, sets, used_both_ways, without_checks,
 };
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
@@ -101,7 +102,7 @@ impl<'a> Regions<'a> {
         mentions.extend(
             lowerer.outcome.counted.iter().filter(|id| !mentions.contains(id)).copied().collect::<Vec<_>>(),
         );
-        let Lowerer { state, outcome, .. } = lowerer;
+        let Lowerer { mut state, outcome, .. } = lowerer;
         let Outcome {
             inlined,
             rotations,
@@ -112,8 +113,14 @@ impl<'a> Regions<'a> {
             substituted,
             ends,
             subtracted,
+            read_marks,
             ..
         } = outcome;
+        let marked = roots.clone();
+        for mark in read_marks {
+            remove_stores(&mut roots, mark);
+            state.program.arrays.shift_remove(&mark);
+        }
         let mut unread = substituted;
         unread.extend(scan.iterators.iter().filter(|v| {
             let array = state.arrays.get(v).and_then(|id| state.program.arrays.get(id));
@@ -153,12 +160,15 @@ impl<'a> Regions<'a> {
             let what = violations.first().map_or_else(String::new, ToString::to_string);
             return Err(Refusal::new(s.range, format!("the loop has no exact description ({what})")));
         }
-        let mut state = state;
         let may_change = self.may_change(&state, &nest);
         state.binding.may_change.extend(may_change);
         state.binding.may_change.sort_unstable();
         state.binding.may_change.dedup();
-        match reached((&state.program, &state.binding), &nest, &conditional) {
+        let is_reached = |before: &BTreeSet<Followed>| {
+            reached((&state.program, &state.binding), &nest, &marked, &conditional, before)
+        };
+        let condition = is_reached(&BTreeSet::new());
+        match condition.or_else(|_| is_reached(&self.followed_before(s.range))) {
             Ok(None) => {}
             Ok(reached) => {
                 let entry = Entry { reached, ..Entry::default() };
@@ -249,6 +259,22 @@ impl<'a> Regions<'a> {
             self.inlined.insert(id, names.collect());
         }
         Ok(id)
+    }
+
+    /// The pointers that are followed on every way to a statement.
+    fn followed_before(&self, at: Range) -> BTreeSet<Followed> {
+        let file = self.cx.file;
+        let own = |name: &str| {
+            file.vars
+                .iter()
+                .filter(|v| v.function == Some(self.cx.position) && v.member.is_none() && v.name == name)
+                .count()
+        };
+        followed_before(file, self.cx.function, at, self.cx.has_strict_aliasing)
+            .into_iter()
+            .map(|(root, steps)| (file.var(root).name.clone(), steps))
+            .filter(|(name, _)| own(name) == 1)
+            .collect()
     }
 
     /// The bytes of a nest in the user's file.

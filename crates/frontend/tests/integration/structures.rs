@@ -610,6 +610,77 @@ void one_branch(const struct grid *a, struct grid *b)
     ));
 }
 
+/// A value that is read in every iteration is read, wherever it is used: the pointer to it is good for the whole nest.
+#[test]
+fn members_read_before_conditions() {
+    assert_snapshot!(shown(
+        "struct atoms { int *id; double *u; };
+struct cell { int n, own; struct atoms *atoms; };
+void pairs(struct cell *s, int ni, int nj)
+{
+    for (int i = 0; i < ni; i++) {
+        int id = s->atoms->id[i];
+        for (int j = 0; j < nj; j++) {
+            int other = s->atoms->id[j];
+            if (i < s->own && other <= id)
+                continue;
+            s->atoms->u[i] += 0.5 * j;
+        }
+    }
+}
+void inside(struct cell *s, int n, const double *x)
+{
+    for (int i = 0; i < n; i++)
+        if (x[i] > 0) {
+            int id = s->atoms->id[i];
+            if (x[i] > 1 && id > 2)
+                s->atoms->u[i] = 0;
+        }
+}
+"
+    ));
+}
+
+/// Where there is nothing to read, the pointer may lead nowhere.
+#[test]
+fn programs_that_read_members_before_conditions_do_the_same() {
+    same_output(
+        "struct atoms { int *id; double *u; };
+struct cell { int n, own; struct atoms *atoms; };
+static void pairs(struct cell *s, int ni, int nj)
+{
+    for (int i = 0; i < ni; i++) {
+        int id = s->atoms->id[i];
+        for (int j = 0; j < nj; j++) {
+            int other = s->atoms->id[j];
+            if (i < s->own && other <= id)
+                continue;
+            s->atoms->u[i] += 0.5 * j;
+        }
+    }
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    struct atoms atoms = { calloc(n + 1, sizeof(int)), calloc(n + 1, sizeof(double)) };
+    struct cell cell = { n, n / 2, n ? &atoms : NULL };
+    for (int i = 0; i < n; i++) atoms.id[i] = i * 7 % 13;
+    pairs(&cell, n, n);
+    cell.atoms = NULL;
+    pairs(&cell, 0, n);
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += atoms.u[i] * (i % 3 + 1);
+    printf(\"%.17g\\n\", sum);
+    free(atoms.id);
+    free(atoms.u);
+    return 0;
+}
+",
+        1,
+        SIZES,
+    );
+}
+
 /// Structures by value: lists, literals, copies, arguments and results of functions, in any order.
 #[test]
 fn programs_with_structures_by_value_do_the_same() {

@@ -51,6 +51,7 @@ constructs! {
     MemberArrays "members that are arrays"
     MemberPointers "members that are pointers"
     ArraysOfStructures "arrays of structures"
+    LocalStructures "arrays of structures inside loops"
     NestedStructures "nested structures"
     Handles "handles of structures"
     Complex "complex numbers"

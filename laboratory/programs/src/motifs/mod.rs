@@ -19,6 +19,7 @@ mod scratch;
 mod sized;
 mod sparse;
 mod stages;
+mod structures;
 mod sums;
 mod sweeps;
 mod text;
@@ -124,6 +125,9 @@ const MOTIFS: &[Motif] = &[
     functions::unusual,
     functions::shadows,
     functions::in_expressions,
+    structures::local_arrays,
+    structures::local_arrays,
+    structures::followed_late,
     scratch::carried,
     scratch::filled,
     scratch::scalars,
