@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// Conditions tested before a nest; if one does not hold, the original code of the nest runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// If this holds, the nest is sure to read what views lead through, so that it may be read beforehand. Evaluated
-    /// from left to right; it reads nothing that the nest would not read.
+    /// If this holds, the nest is sure to read what views lead through, or the code before it has, so that it may be read
+    /// beforehand. Evaluated from left to right; it reads nothing that neither of them reads.
     pub reached: Option<Expr>,
     /// Further conditions, over symbols, evaluated if `reached` holds.
     pub tests: Vec<Expr>,

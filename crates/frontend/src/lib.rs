@@ -99,10 +99,10 @@
 //! of flat memory that a cast or a parameter makes rows of (`lower/flat_rows`). Nests that need
 //! another shape of an array than others see it as an array of its own with the same memory (`Program::reshapes`).
 //! Members of structures are variables of their own for the frontend (`members`): `g->u` an array, `x[][].re` an array whose
-//! elements lie apart. Structures by value (`convert/structures`) are copied member by member; functions of the file that return
+//! elements lie apart. Structures by value (`convert/structures`), and arrays of them that live in a nest, are taken apart and copied member by member; functions of the file that return
 //! one store it through one more parameter, and what only hands a member on is taken out again (`copies`). Pointers to structures that are names for structures elsewhere are followed to them (`handles`). In its
 //! binding (`crates/binding`), `views` say how they are reached, `may_change` which stores might change what a nest takes to be constant, and
-//! `entries` what is tested before a nest: that it gets to what is read beforehand, and how rows behind pointers lie
+//! `entries` what is tested before a nest: that it gets to what is read beforehand (where the code before it has not, `followed`), and how rows behind pointers lie
 //! (`RowForm`): evenly, so that they are one linear array, or apart, so that each is reached through its pointer, `u[i][j]`
 //! (`codegen::apart`: rows that are written are apart from each other and from what else the nest uses). The capture chooses: it
 //! gathers uneven rows into one buffer and marks all rows of such a nest, and recipe files keep that (`NestRecipe::uneven`).

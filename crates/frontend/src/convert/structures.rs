@@ -9,6 +9,9 @@ use crate::scan::Scan;
 use oxeye_ir::ScalarType;
 use tree_sitter::Node;
 
+/// Most numbers in the list of an array of structures; longer ones are tables.
+const MOST_LISTED: usize = 64;
+
 impl Converter<'_> {
     /// `target = value`, if they are structures or complex numbers.
     pub(super) fn whole_assignment(&mut self, target: &Expr, value: &Expr, range: Range) -> Option<ExprKind> {
@@ -245,7 +248,7 @@ impl Converter<'_> {
             return Some(ways.into_iter().map(|way| (way, zero.clone())).collect());
         }
         self.listed_in(list, ty, &mut Vec::new(), &mut values)?;
-        Some(values)
+        Some(values).filter(|values| matches!(ty, Type::Struct(_)) || values.len() <= MOST_LISTED)
     }
 
     fn listed_in(
