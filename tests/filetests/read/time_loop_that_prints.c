@@ -115,11 +115,11 @@ void converges(int n)
 // 24 |                 fprintf(f, "%g\n", u[i]);
 //    |                 ^^^^^^^^^^^^^^^^^^^^^^^^ the loop at line 23 stays as it is
 //    |
-//    = help: move the call out of the loop, or give the function's definition in this file
+//    = help: give the call a loop of its own, if it can stand before or behind the rest
 // note: `printf` is called, and what it does is not known
 //   --> t.c:40:13
 //    |
 // 40 |             printf("%d\n", t);
 //    |             ^^^^^^^^^^^^^^^^^ the loop at line 36 stays as it is
 //    |
-//    = help: move the call out of the loop, or give the function's definition in this file
+//    = help: give the call a loop of its own, if it can stand before or behind the rest

@@ -30,6 +30,8 @@ use crate::readable::{Readable, name_of};
 use std::collections::{HashMap, HashSet};
 use tree_sitter::Node;
 
+pub(crate) use steps::apart;
+
 /// What a name means in a scope.
 #[derive(Clone, Debug)]
 enum Meaning {

@@ -77,6 +77,13 @@ fn expr(file: &File, e: &mut Expr, before: &mut Vec<Stmt>) {
     }
 }
 
+/// A condition without the assignments that it surely makes, and these as statements before it.
+pub(crate) fn apart(file: &File, condition: &Expr) -> (Vec<Stmt>, Expr) {
+    let (mut before, mut rest) = (Vec::new(), condition.clone());
+    value(file, &mut rest, &mut before);
+    (before, rest)
+}
+
 fn value(file: &File, e: &mut Expr, before: &mut Vec<Stmt>) {
     let whole = e.clone();
     inside(file, &whole, e, before);

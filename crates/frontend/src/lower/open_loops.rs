@@ -4,8 +4,9 @@
 use super::exits::Leaving;
 use super::lowerer::Lowerer;
 use super::searches::leave_loop;
-use super::value::constant;
+use super::value::{Value, constant};
 use crate::ast::{Expr as Source, For, Range, Stmt, StmtKind};
+use crate::convert::apart;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, counter};
 use oxeye_ir::{Affine, Bound, BoundTerm, Execution, Loop, Node, ScalarType, Update};
@@ -117,7 +118,7 @@ impl Lowerer<'_> {
         leaving: &Leaving,
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
-        let value = self.condition(condition, out)?;
+        let value = self.open_condition(condition, out)?;
         let mark = self.facts.len();
         let mut then = Vec::new();
         self.facts.push_condition(&value.e, true);
@@ -139,7 +140,7 @@ impl Lowerer<'_> {
 
     /// `if (!condition) left = 1;`
     fn leave_unless(&mut self, condition: &Source, leaving: &Leaving, out: &mut Vec<Node>) -> Lowered<()> {
-        let value = self.condition(condition, out)?;
+        let value = self.open_condition(condition, out)?;
         let mut then = Vec::new();
         self.set_left(leaving, condition.range, &mut then);
         if constant(&value) == Some(0) {
@@ -149,6 +150,12 @@ impl Lowerer<'_> {
         let condition = self.negated(value);
         out.push(Node::If { condition, then, otherwise: Vec::new() });
         Ok(())
+    }
+
+    fn open_condition(&mut self, condition: &Source, out: &mut Vec<Node>) -> Lowered<Value> {
+        let (before, condition) = apart(self.cx.file, condition);
+        self.stmts(&before, out)?;
+        self.condition(&condition, out)
     }
 
     fn set_left(&mut self, leaving: &Leaving, at: Range, out: &mut Vec<Node>) {

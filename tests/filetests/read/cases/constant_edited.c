@@ -66,4 +66,4 @@ int main(void) {
 // 15 |         if (t % 1000 == 999) printf("%d %g\n", t, b[w + w / 2]);
 //    |                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ the loop at line 11 stays as it is
 //    |
-//    = help: move the call out of the loop, or give the function's definition in this file
+//    = help: give the call a loop of its own, if it can stand before or behind the rest

@@ -67,4 +67,4 @@ int main(void) {
 // 19 |             for (int j = 0; j < N; j++) c[i][j] += dot(N, a[i], b[j]);
 //    |                                                    ^^^ the loop at line 17 stays as it is
 //    |
-//    = help: move the call out of the loop, or give the function's definition in this file
+//    = help: give the call a loop of its own, if it can stand before or behind the rest
