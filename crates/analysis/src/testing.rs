@@ -335,6 +335,7 @@ impl<'a> Interpreter<'a> {
         match term {
             BoundTerm::Affine { expr, divisor } => -(-self.affine(expr)).div_euclid(*divisor),
             BoundTerm::Data(expr) => self.evaluate(expr, Role::Bound),
+            BoundTerm::Open => panic!("no nest here has open loops"),
         }
     }
 

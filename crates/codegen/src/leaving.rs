@@ -27,39 +27,41 @@ pub(crate) fn left_early<'i>(header: &Loop, body: &'i [Item]) -> Option<(&'i Acc
 /// The flags of open loops that the text does without: each is unset once, tested at the head of its loop alone, and set where
 /// nothing of the loop follows, which is a `break` there. They are no longer declared.
 pub(crate) fn jumps(items: &[Item], places: &mut Places) -> BTreeSet<ArrayId> {
-    let mut found = BTreeSet::new();
-    in_pairs(items, &mut |before, header, body| {
-        let (Some((flag, inside)), Some(before)) = (left_early(header, body), before) else { return };
+    let (mut loops, accesses) = (Vec::new(), all_accesses(items));
+    open_loops(items, &mut loops);
+    let is_jump = |Behind { before, header, body }| {
+        let (flag, inside) = left_early(header, body)?;
         let unsets = before.target == *flag && before.value.as_affine() == Some(&Affine::constant(0));
-        let n_last = n_set_last(inside, flag.array);
-        if unsets && all_accesses(items).iter().filter(|a| a.array == flag.array).count() == n_last + 2 {
-            found.insert(flag.array);
-        }
-    });
-    found.retain(|id| places.remove(id).is_some());
-    found
+        let n_others = accesses.iter().filter(|a| a.array == flag.array).count() - 2;
+        (unsets && n_others == n_set_last(inside, flag.array)).then_some(flag.array)
+    };
+    let found: Vec<ArrayId> = loops.into_iter().filter_map(is_jump).collect();
+    found.into_iter().filter(|id| places.remove(id).is_some()).collect()
 }
 
-/// Calls `f` with every open loop, and the statement before it if there is one.
-fn in_pairs(items: &[Item], f: &mut dyn FnMut(Option<&Stmt>, &Loop, &[Item])) {
+/// An open loop behind a statement.
+struct Behind<'i> {
+    before: &'i Stmt,
+    header: &'i Loop,
+    body: &'i [Item],
+}
+
+fn open_loops<'i>(items: &'i [Item], found: &mut Vec<Behind<'i>>) {
     for (k, item) in items.iter().enumerate() {
         match item {
             Item::Stmt(_) => {}
             Item::Loop { header, body } => {
-                let before = match k.checked_sub(1).map(|k| &items[k]) {
-                    Some(Item::Stmt(s)) => Some(s),
-                    _ => None,
-                };
-                if header.upper.is_open() {
-                    f(before, header, body);
+                let before = k.checked_sub(1).map(|k| &items[k]);
+                if let (true, Some(Item::Stmt(before))) = (header.upper.is_open(), before) {
+                    found.push(Behind { before, header, body });
                 }
-                in_pairs(body, f);
+                open_loops(body, found);
             }
-            Item::Scope { body, .. } => in_pairs(body, f),
-            Item::Vector(v) => in_pairs(&v.body, f),
+            Item::Scope { body, .. } => open_loops(body, found),
+            Item::Vector(v) => open_loops(&v.body, found),
             Item::If { then, otherwise, .. } => {
-                in_pairs(then, f);
-                in_pairs(otherwise, f);
+                open_loops(then, found);
+                open_loops(otherwise, found);
             }
         }
     }

@@ -117,6 +117,7 @@ impl<'a> Lister<'a> {
                     -(-value).div_euclid(*divisor)
                 }
                 BoundTerm::Data(expr) => self.value(expr),
+                BoundTerm::Open => panic!("no nest here has open loops"),
             };
             bound.0.iter().map(term).collect()
         };

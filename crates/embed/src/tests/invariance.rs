@@ -190,6 +190,7 @@ impl Renaming {
                             BoundTerm::Affine { expr: self.affine(&expr), divisor }
                         }
                         BoundTerm::Data(expr) => BoundTerm::Data(self.expr(expr)),
+                        BoundTerm::Open => BoundTerm::Open,
                     };
                 }
                 l.body = nodes(&l.body);

@@ -90,7 +90,7 @@ impl Lowerer<'_> {
                     shape.push(None);
                     ty = to;
                 }
-                ty @ Type::Pointer { .. } => return Err(self.pointers_inside(name, &ty, at)),
+                ty @ Type::Pointer { .. } => return Err(self.pointers_inside(name, ty, at)),
                 Type::Array { of, len, .. } => {
                     let is_moved = is_param && is_outermost && self.cx.pointers.is_assigned(var);
                     let len = len.as_deref().filter(|_| !is_moved);
