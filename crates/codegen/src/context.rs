@@ -98,8 +98,6 @@ pub(crate) struct Context<'a> {
     pub(crate) in_team: bool,
     /// Variables of one thread of the team that all threads use, through pointers.
     pub(crate) shared: BTreeSet<ArrayId>,
-    /// Flags that the text does without, since they are set where a `break` does the same.
-    pub(crate) jumps: BTreeSet<ArrayId>,
     /// Variables that are declared before the nest.
     pub(crate) declared: BTreeSet<ArrayId>,
     /// Whether the user's text calls `copysign`, so that it is declared there.
@@ -163,7 +161,6 @@ impl<'a> Context<'a> {
             long: Long::default(),
             in_team: false,
             shared: BTreeSet::new(),
-            jumps: BTreeSet::new(),
             declared: BTreeSet::new(),
             has_copysign: true,
             checks: None,

@@ -68,7 +68,7 @@
 //!                   of a project, replay and check of one; changes: patches, copies, files in place
 //! search/           a search of every nest in place of propose and measure
 //! stages/           directives (those that the build leaves off), read, capture (synthetic_inputs, shares), propose (rewrite_trials), open, group, measure/ (bench, doubts, screen, select, guard, shrink, cut, choose, special, wide),
-//!                   second_round, emit (good_part: what of the winners is good together), kept (recipes by the text they make), report (unchanged, time_report, source_report, search_report, sizes_report, html), record
+//!                   second_round, emit (good_part: what of the winners is good together), kept (recipes by the text they make), report (unchanged, time_report (nest_time), source_report, search_report, sizes_report, html), record
 //! nest.rs           Workpiece: the file, its program, and its nests; TunedNest: all that is known of one nest
 //! whole.rs          the whole program before and after, and how what it leaves is compared
 //! mix.rs            classes of calls by size: which are timed, and what gains and losses on them come to

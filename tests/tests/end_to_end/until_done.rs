@@ -25,13 +25,12 @@ static int below(double q)
 static int first_above(double q)
 {
     int k = 0;
-    for (;;) {
+    while (grid[k] <= q) {
+        k += k % 2 + 2;
         if (k >= 4 * N)
             return -1;
-        if (grid[k] > q)
-            return k;
-        k += 3;
     }
+    return k;
 }
 static void look_up(void)
 {

@@ -86,11 +86,9 @@ pub(crate) fn render_with(
     let n_before = items.len();
     items.extend(expander.nodes(roots));
     let jumps = jumps(&items, &mut places);
-    let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
-    let mut cx = Context::new(program, binding, &used, &options.reserved);
+    let mut cx = Context::new(program, binding, &nest.arrays().into_iter().collect(), &options.reserved);
     cx.declares_first = options.declarations_first;
     cx.open = open;
-    cx.jumps = jumps;
     cx.long = long;
     cx.watch = watch;
     cx.has_copysign = calls(original_nest, MathFn::Copysign);
@@ -98,8 +96,7 @@ pub(crate) fn render_with(
     cx.checks = options.checks.as_deref().map(Checks::new);
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);
-    let team = binding.team(nest.id);
-    if let Some(team) = team {
+    if let Some(team) = binding.team(nest.id) {
         cx.in_team = true;
         if options.threads < 2 {
             return refused("only one thread was asked for");
@@ -126,8 +123,9 @@ pub(crate) fn render_with(
         in_simd: false,
         openmp: false,
         threads_if: String::new(),
+        jumps,
     };
-    if team.is_some() {
+    if r.cx.in_team {
         // The first threads wait until the others have finished what comes before.
         r.directive("#pragma omp barrier");
     }
@@ -142,7 +140,7 @@ pub(crate) fn render_with(
         conditions.push(r.cx.is_large(original_nest, least)?);
     }
     conditions.extend(r.cx.are_long(original_nest, &options.guard)?);
-    if let Some(least) = options.guard.threads.filter(|_| team.is_none()) {
+    if let Some(least) = options.guard.threads.filter(|_| !r.cx.in_team) {
         r.threads_if = format!(" if({})", r.cx.is_large(original_nest, least)?);
     }
     r.cx.known = options.known.iter().copied().collect();
@@ -159,7 +157,7 @@ pub(crate) fn render_with(
         condition = Some(r.values_tested(own, roots_before, nest, &items[..n_before], &conditions)?);
     } else if !conditions.is_empty() {
         let tested = conditions.join(" && ");
-        if memory.is_empty() && team.is_none() {
+        if memory.is_empty() && !r.cx.in_team {
             condition = Some(tested);
         } else {
             let name = match options.guard.has_least() {
@@ -174,7 +172,7 @@ pub(crate) fn render_with(
     }
     let (lines, assignments) = memory.allocations(&mut r.cx, condition.as_deref());
     r.declare(lines);
-    if team.is_some() {
+    if r.cx.in_team {
         r.share(assignments, condition.is_some());
     }
     if !memory.is_empty() {
@@ -199,7 +197,7 @@ pub(crate) fn render_with(
             r.fallback(nest)?;
             unwrap_block(&mut r.out, at);
             r.line("}");
-            if team.is_some() && !memory.is_empty() {
+            if r.cx.in_team && !memory.is_empty() {
                 r.directive("#pragma omp master");
                 r.line("{");
                 r.depth += 1;
@@ -268,6 +266,8 @@ struct Renderer<'a> {
     openmp: bool,
     /// The clause that keeps threads away from small sizes.
     threads_if: String,
+    /// Flags that the text does without, since they are set where a `break` does the same.
+    jumps: BTreeSet<ArrayId>,
 }
 
 impl Renderer<'_> {
@@ -507,7 +507,7 @@ impl Renderer<'_> {
 
     fn item(&mut self, item: &Item) -> Result<(), CodegenError> {
         match item {
-            Item::Stmt(s) if self.cx.jumps.contains(&s.target.array) => {
+            Item::Stmt(s) if self.jumps.contains(&s.target.array) => {
                 if s.sets_flag() {
                     self.line("break;");
                 }

@@ -13,7 +13,7 @@ impl Renderer<'_> {
         };
         let declarations = self.memory.declarations(&self.cx, self.places, Some(header.id));
         let is_counted = inside.iter().any(|item| uses(item, header.id));
-        let is_jump = self.cx.jumps.contains(&flag.array);
+        let is_jump = self.jumps.contains(&flag.array);
         if is_jump
             && !is_counted
             && declarations.is_empty()

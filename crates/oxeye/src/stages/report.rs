@@ -3,11 +3,10 @@
 //! Keys are only ever added. A figure that was not obtained is `null`, never a guess.
 
 use super::emit::Emitted;
-use super::html::measured;
+use super::nest_time::{InlinedReport, TimeReport};
 use super::search_report::SearchReport;
 use super::sizes_report::{GuardReport, SizeReport, guard, sizes};
 use super::source_report::{SourceReport, source_report};
-use super::time_report::{InlinedReport, NestsOfFile, TimeReport, share_out, unlike_nests};
 use super::unchanged::Unchanged;
 use crate::causes::LeftOut;
 use crate::coverage::{Coverage, LineReport};
@@ -276,19 +275,6 @@ impl DiagnosticReport {
 }
 
 impl Report {
-    /// Counts the time of its nests, each part of it once, and makes what is known of the rest fit beside it.
-    pub fn count_time(&mut self) {
-        let Self { input, changed, nests, .. } = self;
-        share_out(&mut [NestsOfFile { path: input, changed: *changed, nests }]);
-        let counted = self.nests.iter().filter_map(|nest| Some((&nest.line, nest.time.own_share?)));
-        self.coverage = self.coverage.take().map(|found| found.fitted(counted));
-        for nest in &mut self.nests {
-            let share = nest.time.share.map(|share| measured(share, 0.0, 1));
-            let profiles = [nest.profile_before.as_mut(), nest.profile_after.as_mut()];
-            profiles.into_iter().flatten().for_each(|profile| profile.share = share);
-        }
-    }
-
     /// The report as JSON text with a final newline.
     ///
     /// # Panics
@@ -408,7 +394,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     };
     report.count_time();
     if options.project.is_none() && report.changed {
-        report.notes.extend(unlike_nests(&report.program, report.nests.iter()));
+        report.note_unlike_nests();
     }
     report
 }

@@ -4,10 +4,11 @@
 //! another file perhaps. [`share_out`] counts such time for one of them, so that what is counted adds up to no more than
 //! all of the time.
 
-use super::report::{NestReport, ProgramReport};
+use super::html::measured;
+use super::nest_time::InlinedReport;
+use super::report::{NestReport, ProgramReport, Report};
 use super::unchanged::Unchanged;
-use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A nest may take so many times as long as one around it by measurements alone.
 const MEASURED_WITHIN: f64 = 1.05;
@@ -17,32 +18,6 @@ const LEAST_COUNTED: f64 = 0.01;
 /// A program is told to gain otherwise than its nests say from so much of its time on, and from this factor on.
 const LEAST_TOLD: f64 = 0.05;
 const TOLD_FACTOR: f64 = 1.1;
-
-/// How much of the program's time is in a nest.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct TimeReport {
-    /// Share of the original program's time, with that of nests that do part of its work.
-    pub share: Option<f64>,
-    /// The part of the share that is counted for this nest: time that several nests have is counted for one of them, for
-    /// rewritten ones first. Over all nests of a report these add up to no more than 1.
-    pub own_share: Option<f64>,
-    /// Whether another nest, for which its time is counted, has its work as well.
-    pub covered: bool,
-    /// The nests, by their `id`, that do its work as well: its loop is in theirs, or in a function that they call.
-    pub within: Vec<usize>,
-    /// Functions of other files whose bodies it has in place of their calls.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inlined: Vec<InlinedReport>,
-}
-
-/// A function of another file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct InlinedReport {
-    /// Its name.
-    pub function: String,
-    /// The file.
-    pub file: PathBuf,
-}
 
 /// The nests of a file.
 pub(crate) struct NestsOfFile<'a> {
@@ -72,6 +47,26 @@ impl Rank {
             Some(LeftOut | NoLegalSchedule | NotReplayable | NothingTried) => Self::Untried,
             _ => Self::Tried,
         }
+    }
+}
+
+impl Report {
+    /// Counts the time of its nests, each part of it once, and makes what is known of the rest fit beside it.
+    pub fn count_time(&mut self) {
+        let Self { input, changed, nests, .. } = self;
+        share_out(&mut [NestsOfFile { path: input, changed: *changed, nests }]);
+        let counted = self.nests.iter().filter_map(|nest| Some((&nest.line, nest.time.own_share?)));
+        self.coverage = self.coverage.take().map(|found| found.fitted(counted));
+        for nest in &mut self.nests {
+            let share = nest.time.share.map(|share| measured(share, 0.0, 1));
+            let profiles = [nest.profile_before.as_mut(), nest.profile_after.as_mut()];
+            profiles.into_iter().flatten().for_each(|profile| profile.share = share);
+        }
+    }
+
+    /// Says where the program gains otherwise than its nests say.
+    pub(super) fn note_unlike_nests(&mut self) {
+        self.notes.extend(unlike_nests(&self.program, self.nests.iter()));
     }
 }
 
@@ -200,6 +195,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
 mod tests {
     use super::*;
     use crate::coverage::LineReport;
+    use crate::stages::TimeReport;
 
     /// A nest with this share of the time, within these others, rewritten or tried in vain.
     fn nest(id: usize, share: f64, within: &[usize], is_tuned: bool) -> NestReport {
