@@ -382,7 +382,7 @@ mod tests {
                 "oxeye tune x.c --bugdet 3s",
                 "`oxeye tune` has no option `--bugdet`; perhaps `--budget` is meant:\n  oxeye tune x.c --budget 3s",
             ),
-            ("oxeye tune x.c --bugdet=3s -- gcc -O2", "oxeye tune x.c --budget=3s -- gcc -O2"),
+            ("oxeye tune x.c --bugdet=3s -- gcc -O2", "oxeye tune x.c '--budget=3s' -- gcc -O2"),
             ("oxeye profile x.c --thread 2", "oxeye profile x.c --threads 2"),
             ("oxeye db list --limt 3", "`oxeye db list` has no option `--limt`; perhaps `--limit` is meant"),
         ] {
