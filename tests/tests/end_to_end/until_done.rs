@@ -63,6 +63,26 @@ static void collatz(int n)
         }
     }
 }
+static void skipped(int n)
+{
+    for (int i = 0; i < n; i++) {
+        int k = 0, turns = 0;
+        do {
+            k = 1;
+            turns++;
+            if ((i + turns) % 3)
+                continue;
+            k = 2;
+            steps[i] += 100;
+        } while (k < 2 && turns < 9);
+        for (int j = 0; j < 5; j++, at[i] += k) {
+            k = 3;
+            if ((i + j) % 2)
+                continue;
+            k = 4;
+        }
+    }
+}
 static void wrap(int n, double box)
 {
     for (int i = 0; i < n; i++) {
@@ -81,6 +101,7 @@ int main(void)
     look_up();
     roots(N);
     collatz(N);
+    skipped(N);
     wrap(N, 3.0);
     for (int i = 0; i < N; i++)
         printf("%.17g %.17g %d %d\n", a[i], r[i], at[i], steps[i]);
@@ -91,7 +112,7 @@ int main(void)
 #[test]
 fn loops_around_loops_that_nobody_can_count_are_shared() {
     let playground = Playground::with("prog.c", PROGRAM);
-    let functions = ["look_up", "roots", "collatz", "wrap"];
+    let functions = ["look_up", "roots", "collatz", "skipped", "wrap"];
     let nests = functions.map(|name| (name, json!([parallel(0)])));
     let tuned = replayed(&playground, &nests, &["-O2"]).expect("replays");
     assert_eq!(tuned.matches("#pragma omp parallel for").count(), functions.len(), "{tuned}");

@@ -12,7 +12,7 @@ use crate::scan::{Scan, counter};
 use oxeye_ir::{Affine, Bound, BoundTerm, Execution, Loop, Node, ScalarType, Update};
 
 /// The parts of a loop that goes on until its condition fails.
-struct Open<'s> {
+pub(super) struct Open<'s> {
     init: Option<&'s Stmt>,
     /// None if only jumps leave it.
     condition: Option<&'s Source>,
@@ -46,17 +46,14 @@ fn uncounted(f: &For) -> Option<Open<'_>> {
 }
 
 impl Lowerer<'_> {
-    /// Whether a loop can be lowered as one that goes on until it is left.
-    pub(super) fn is_open(&self, s: &Stmt) -> bool {
-        !self.loops.is_empty() && parts(s).is_some()
+    /// A loop inside of others as one that goes on until it is left.
+    pub(super) fn open<'s>(&self, s: &'s Stmt) -> Option<Open<'s>> {
+        parts(s).filter(|_| !self.loops.is_empty())
     }
 
     /// Lowers such a loop.
-    pub(super) fn open_loop(&mut self, s: &Stmt, out: &mut Vec<Node>) -> Lowered<()> {
+    pub(super) fn open_loop(&mut self, s: &Stmt, open: &Open<'_>, out: &mut Vec<Node>) -> Lowered<()> {
         let at = s.range;
-        let Some(open) = parts(s) else {
-            return Err(Refusal::new(at, "how often the loop runs is not known"));
-        };
         let body = match &open.body.kind {
             StmtKind::Block(body) => body.as_slice(),
             _ => std::slice::from_ref(open.body),

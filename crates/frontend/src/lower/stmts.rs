@@ -52,6 +52,8 @@ impl Lowerer<'_> {
         self.facts.push_condition(&condition.e, false);
         self.loop_body(rest, &mut kept)?;
         self.facts.truncate(mark);
+        // Steps and conditions behind the body come after either way.
+        after.iter().for_each(|s| self.forget(&Scan::of(self.cx.file, s)));
         match (skipped.is_empty(), kept.is_empty()) {
             (true, true) => {}
             (true, false) => {
@@ -92,6 +94,9 @@ impl Lowerer<'_> {
                 format!("{what} leaves the loop early, so how often it runs is not known beforehand"),
             )
         };
+        if let Some(open) = self.open(s) {
+            return self.open_loop(s, &open, out);
+        }
         match &s.kind {
             StmtKind::Empty => Ok(()),
             StmtKind::Expr(e) => self.effect(e, out),
@@ -103,7 +108,6 @@ impl Lowerer<'_> {
             StmtKind::If { condition, then, otherwise } => {
                 self.branch(condition, then, otherwise.as_deref(), out)
             }
-            _ if self.is_open(s) => self.open_loop(s, out),
             StmtKind::For(f) => self.for_loop(s, f, out),
             StmtKind::Break => Err(leaves("`break`")),
             StmtKind::Return(_) => Err(leaves("`return`")),
