@@ -22,15 +22,16 @@ impl Renderer<'_> {
             let condition = self.cx.expr(condition).text;
             return self.braced(format!("while ({condition})"), |r| r.items(inside));
         }
-        self.counting(header, |r, text| {
-            r.braced(if is_counted { text } else { "for (;;)".to_owned() }, |r| {
+        let write = |r: &mut Self, head: String| {
+            r.braced(head, |r| {
                 r.declare(declarations);
                 if !is_jump {
                     r.leave_if(flag);
                 }
                 r.items(inside)
             })
-        })
+        };
+        if is_counted { self.counting(header, write) } else { write(self, "for (;;)".to_owned()) }
     }
 
     /// `if (flag) break;`
