@@ -360,14 +360,17 @@ fn files_that_programs_write_are_compared() {
     let shell = |script: &str| Invocation::new("sh").args(["-c", script]).cwd(Some(folder.clone()));
     let files = vec!["out.txt".parse().expect("a file")];
     let options = WholeOptions { files, ..WholeOptions::default() };
-    let compare = |after: &str| compared(&shell("echo sum 1.00000 > out.txt"), &shell(after), 2, &options);
-    std::fs::write(folder.join("out.txt"), "sum 1.00000\n").expect("written");
-    let same = compare("echo sum 1.00001 > out.txt");
+    let compare =
+        |after: &str| compared(&shell("echo sum 1.00000 2.00000000 > out.txt"), &shell(after), 2, &options);
+    std::fs::write(folder.join("out.txt"), "sum 1.00000 2.00000000\n").expect("written");
+    let same = compare("echo sum 1.00001 2.00000001 > out.txt");
     assert!(same.equal && same.max_rel_error > 0.0, "{same:?}");
-    let other = compare("echo sum 1.5 > out.txt");
+    let other = compare("echo sum 1.5 2.00000000 > out.txt");
     assert!(other.is_number && other.difference.expect("named").contains("out.txt"));
     // Neither what was there before nor what the original has written passes for a result.
-    for after in ["true", "cat out.txt >> out.txt; exit 0", "mkdir -p sub; echo sum 1.00000 > sub/out.txt"] {
+    for after in
+        ["true", "cat out.txt >> out.txt; exit 0", "mkdir -p sub; echo sum 1.00000 2.00000000 > sub/out.txt"]
+    {
         let stale = compare(after);
         assert!(!stale.equal, "{after}: {stale:?}");
     }
