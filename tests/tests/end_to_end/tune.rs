@@ -182,7 +182,7 @@ fn what_is_wrong_is_said_before_anything_is_tuned() {
     says(&["--build", "true", "--run", "./prog"], &["compiles nothing", "make clean"]);
     says(&[&build[..], &["./other 3"]].concat(), &["does not make `./other`", "prog"]);
     says(&[&build[..], &["./prog"]].concat(), &["./prog ends with exit code 2: usage: prog N < TIMES"]);
-    says(&[&build[..], &["./prog 'x"]].concat(), &["a quote is not closed"]);
+    says(&[&build[..], &["./prog 'x"]].concat(), &["a quote or bracket is not closed"]);
     says(&["--run", "./prog"], &["--build"]);
     says(&["--compile-commands", "none.json", "--run", "./prog"], &["none.json", "No such file"]);
     assert_eq!(playground.files(), ["build.sh", "my src", "prog", "times"]);

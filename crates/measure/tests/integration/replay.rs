@@ -276,16 +276,16 @@ fn whole_programs_are_compared() {
     };
     let run = |program: &PathBuf| Invocation::new(program);
     let options = WholeOptions { threads: Some(2), ..WholeOptions::default() };
-    let before = program("before", r#"printf("sum %.9f\n", 2.0); return 3;"#);
+    let before = program("before", r#"printf("sum %.4f\n", 2.0); return 3;"#);
     let compare = |after: &PathBuf| compared(&run(&before), &run(after), 3, &options);
-    let same = compare(&program("same", r#"printf("sum %.9f\n", 2.0000001); return 3;"#));
+    let same = compare(&program("same", r#"printf("sum %.4f\n", 2.0001); return 3;"#));
     assert!(same.equal && same.last_place_numbers == 1, "{same:?}");
     // Fewer than three where the machine is so busy that one looks hopeless.
     let n = same.before_ns.n;
     assert!((1..=3).contains(&n) && (same.after_ns.n, same.speedup.n) == (n, n), "{same:?}");
-    let other = compare(&program("other", r#"printf("sum %.9f\n", 2.1); return 3;"#));
+    let other = compare(&program("other", r#"printf("sum %.4f\n", 2.1); return 3;"#));
     assert!(!other.equal && other.difference.expect("named").contains("2.1"));
-    let code = compare(&program("code", r#"printf("sum %.9f\n", 2.0); return 0;"#));
+    let code = compare(&program("code", r#"printf("sum %.4f\n", 2.0); return 0;"#));
     assert!(!code.equal, "{code:?}");
     let timed = program("timed", r#"printf("time 0.2 sum 1\n"); return 0;"#);
     let timed_before = program("timed_before", r#"printf("time 1.5 sum 1\n"); return 0;"#);
@@ -376,7 +376,7 @@ fn files_that_programs_write_are_compared() {
     }
     let missing = run_whole(&shell("true"), &shell("echo 1 > out.txt"), 1, &options);
     assert!(matches!(missing, Err(MeasureError::NotWritten { .. })));
-    assert_eq!(std::fs::read(folder.join("out.txt")).expect("put back"), b"sum 1.00000\n");
+    assert_eq!(std::fs::read(folder.join("out.txt")).expect("put back"), b"sum 1.00000 2.00000000\n");
     // Other builds of the original say how far its numbers move.
     let witness = |script: &str| options.run(&shell(script)).expect("runs").1;
     let witnesses = vec![witness("echo sum 1.00200 > out.txt"), witness("echo sum 0.99900 > out.txt")];

@@ -103,7 +103,7 @@ fn cover(nodes: &[Node], array: ArrayId, path: &mut Vec<LoopId>, webs: &mut Webs
             let covered = if cover(&l.body, array, path, &mut inner) {
                 webs.append(&mut inner);
                 true
-            } else if written_first(&l.body, array) {
+            } else if written_before_read(&l.body, array).is_some() {
                 webs.insert(l.id, path.clone());
                 true
             } else {
@@ -122,23 +122,40 @@ fn touches(node: &Node, array: ArrayId) -> bool {
         Node::If { condition, .. } => {
             reads(condition) || node.bodies().into_iter().flatten().any(|n| touches(n, array))
         }
-        Node::Loop(l) => {
-            l.lower.0.iter().chain(&l.upper.0).any(|t| matches!(t, BoundTerm::Data(e) if reads(e)))
-                || l.body.iter().any(|n| touches(n, array))
-        }
+        Node::Loop(l) => bounds_touch(l, array) || l.body.iter().any(|n| touches(n, array)),
     }
 }
 
-/// Whether the first access in execution order is an unconditional write.
-fn written_first(body: &[Node], array: ArrayId) -> bool {
-    match body.iter().find(|n| touches(n, array)) {
-        Some(Node::Stmt(s)) => {
-            s.target.array == array
-                && s.update == Update::Assign
-                && !s.value.reads().iter().any(|a| a.array == array)
+fn bounds_touch(l: &Loop, array: ArrayId) -> bool {
+    let reads = |e: &Expr| e.reads().iter().any(|a| a.array == array);
+    l.lower.0.iter().chain(&l.upper.0).any(|t| matches!(t, BoundTerm::Data(e) if reads(e)))
+}
+
+/// Whether each read in execution order follows a write on every way that leads to it; `None` if not. With it, whether
+/// every way through the nodes writes.
+fn written_before_read(body: &[Node], array: ArrayId) -> Option<bool> {
+    let reads = |e: &Expr| e.reads().iter().any(|a| a.array == array);
+    for node in body.iter().filter(|n| touches(n, array)) {
+        let written = match node {
+            Node::Stmt(s) => {
+                let overwrites = s.target.array == array && s.update == Update::Assign && !reads(&s.value);
+                overwrites.then_some(true)?
+            }
+            Node::If { condition, .. } if reads(condition) => return None,
+            Node::If { then, otherwise, .. } => {
+                let (then, otherwise) =
+                    (written_before_read(then, array)?, written_before_read(otherwise, array)?);
+                then && otherwise
+            }
+            Node::Loop(l) if bounds_touch(l, array) => return None,
+            // The first iteration of a loop that goes on until it is left runs in any case.
+            Node::Loop(l) => written_before_read(&l.body, array)? && l.upper.is_open(),
+        };
+        if written {
+            return Some(true);
         }
-        _ => false,
     }
+    Some(false)
 }
 
 /// Inside loop `at`, replaces `from` by `to` indexed by `loops`.
