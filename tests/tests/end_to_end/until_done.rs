@@ -32,10 +32,20 @@ static int first_above(double q)
     }
     return k;
 }
+static int class_of(double q)
+{
+    for (int k = 0; k < 40; k++) {
+        if (grid[k] > 1.2 * q)
+            break;
+        if (grid[k] + k > 9.5)
+            return 2;
+    }
+    return q > 4 ? 3 : 5;
+}
 static void look_up(void)
 {
     for (int i = 0; i < N; i++)
-        at[i] = below(a[i]) + 1000 * first_above(a[i]);
+        at[i] = below(a[i]) + 1000 * first_above(a[i]) + 100000 * class_of(a[i]);
 }
 static void roots(int n)
 {

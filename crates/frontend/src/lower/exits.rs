@@ -7,6 +7,8 @@ use oxeye_ir::{Access, Expr, LoopId, UnaryOp};
 #[derive(Clone, Debug)]
 pub(super) struct Leaving {
     pub(super) flag: Access,
+    /// Set besides by `return`, where what follows the loop has to tell that from the loop's other ends.
+    pub(super) returned: Option<Access>,
     /// The variable that keeps where the loop was left, and the iterator.
     pub(super) kept: Option<(Access, LoopId)>,
 }
@@ -14,8 +16,17 @@ pub(super) struct Leaving {
 impl Leaving {
     /// The loop was not left.
     pub(super) fn has_not(&self) -> Expr {
-        Expr::Unary(UnaryOp::Not, Box::new(Expr::Read(self.flag.clone())))
+        is_unset(&self.flag)
     }
+
+    /// The function around the loop has not returned.
+    pub(super) fn has_not_returned(&self) -> Expr {
+        is_unset(self.returned.as_ref().unwrap_or(&self.flag))
+    }
+}
+
+fn is_unset(flag: &Access) -> Expr {
+    Expr::Unary(UnaryOp::Not, Box::new(Expr::Read(flag.clone())))
 }
 
 /// Where a `return` puts its value, in a loop directly inside of a function that is put in place of its call.
@@ -24,7 +35,7 @@ pub(super) struct Returning {
     /// Loops around the function's loop.
     pub(super) n_loops: usize,
     pub(super) result: Option<(Access, Scalar)>,
-    /// Whether the loop was not left, once it is lowered.
+    /// Whether the loop did not return, once it is lowered.
     pub(super) has_not: Option<Expr>,
 }
 

@@ -48,8 +48,11 @@ impl Lowerer<'_> {
         self.moving.in_turns.extend(rotations.iter().flat_map(|rotation| &rotation.pointers));
         let is_plain =
             rotations.is_empty() && !f.is_behind && header.after.iter().all(|e| carried.is_known(e));
-        let mut leaving =
-            if self.is_left(body) { Some(self.unset_flag(is_plain, body, s.range, out)?) } else { None };
+        let mut leaving = if self.is_left(body) {
+            Some(self.unset_flag((is_plain, false), body, s.range, out)?)
+        } else {
+            None
+        };
         if let (Some(leaving), true) = (&mut leaving, is_kept) {
             self.keep_counter(leaving, header.var, l.id, s.range)?;
         }

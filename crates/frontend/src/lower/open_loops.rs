@@ -68,7 +68,7 @@ impl Lowerer<'_> {
         self.loop_types.insert(id, ScalarType::I64);
         let mark = self.facts.len();
         self.loops.push((None, id));
-        let leaving = self.unset_flag(true, body, at, out)?;
+        let leaving = self.unset_flag((true, open.condition.is_some()), body, at, out)?;
         self.exits.leaving.push(Some(leaving.clone()));
         let mut inner = Vec::new();
         let lowered = match (open.condition, open.is_tested_behind) {

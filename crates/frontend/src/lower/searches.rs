@@ -55,10 +55,11 @@ fn leaves(at: Range) -> Box<Refusal> {
 
 impl Lowerer<'_> {
     /// A flag, not yet set, for the innermost loop, which `break` leaves. It belongs to the loop around that one. `is_plain` if
-    /// nothing but the loop's body and its variable would have to know of it.
+    /// nothing but the loop's body and its variable would have to know of it, `is_set_at_the_end` if it is set where the loop's
+    /// condition fails, too.
     pub(super) fn unset_flag(
         &mut self,
-        is_plain: bool,
+        (is_plain, is_set_at_the_end): (bool, bool),
         body: &[Stmt],
         at: Range,
         out: &mut Vec<Node>,
@@ -71,10 +72,17 @@ impl Lowerer<'_> {
             });
             return Err(leaves(place.unwrap_or(at)));
         };
+        let may_return = self.returning_here().is_some();
         let scalar = Scalar { ty: ScalarType::I32, spelling: None, is_volatile: false, is_bool: false };
-        let flag = self.own_scalar("left", &scalar, Storage::Body(owner));
-        self.push(flag.clone(), Update::Assign, Expr::from(0), at, out);
-        Ok(Leaving { flag, kept: None })
+        let mut unset = |name| {
+            let flag = self.own_scalar(name, &scalar, Storage::Body(owner));
+            self.push(flag.clone(), Update::Assign, Expr::from(0), at, out);
+            flag
+        };
+        let flag = unset("left");
+        let has_other_ends = is_set_at_the_end || leave_loop(body, false);
+        let returned = (may_return && has_other_ends).then(|| unset("returned"));
+        Ok(Leaving { flag, returned, kept: None })
     }
 
     /// The variable that counts the loop is read behind it.
@@ -100,7 +108,7 @@ impl Lowerer<'_> {
         if let (Some(leaving), Some(Some(returning))) = (leaving, self.exits.returning.last_mut())
             && returning.n_loops + 1 == self.loops.len()
         {
-            returning.has_not = Some(leaving.has_not());
+            returning.has_not = Some(leaving.has_not_returned());
         }
     }
 
@@ -127,6 +135,9 @@ impl Lowerer<'_> {
                     Ok(())
                 })?,
                 (None, Some(_)) => return Err(Refusal::new(at, "a `return` without the value that is used")),
+            }
+            if let Some(returned) = &leaving.returned {
+                self.push(returned.clone(), Update::Assign, Expr::from(1), at, out);
             }
         }
         if let Some((target, id)) = leaving.kept {
