@@ -34,7 +34,7 @@ static int first_above(double q)
 }
 static int class_of(double q)
 {
-    for (int k = 0; k < 40; k++) {
+    for (int k = 0; k < 4 * N; k++) {
         if (grid[k] > 1.2 * q)
             break;
         if (grid[k] + k > 9.5)
