@@ -35,7 +35,9 @@ pub fn oxeye_binary() -> &'static Path {
         }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--package", "oxeye", "--message-format=json"]);
+        // As part of the build of all tests, which has its features: another one would build every crate again.
+        build.args(["test", "--quiet", "--workspace", "--no-run", "--test", "invocations"]);
+        build.arg("--message-format=json");
         if !cfg!(debug_assertions) {
             build.arg("--release");
         }
@@ -44,6 +46,7 @@ pub fn oxeye_binary() -> &'static Path {
         text(&output.stdout)
             .lines()
             .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+            .filter(|message| message["profile"]["test"] == false)
             .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
             .next_back()
             .expect("cargo names the executable")
