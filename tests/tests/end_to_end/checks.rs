@@ -129,7 +129,7 @@ int main(void)
 fn results_that_roundings_decide() {
     let _alone = alone();
     let playground = Playground::with("prog.c", ORTHOGONALIZE);
-    let report = report(&playground, "optimize prog.c --quick --no-database --budget 20s --threads 1", &[]);
+    let report = report(&playground, "optimize prog.c --quick --no-database --budget 10s --threads 1", &[]);
     let nests = report["nests"].as_array().expect("nests");
     let nest = nests.iter().find(|nest| nest["function"] == "orthogonalize").expect("the nest");
     let trials = nest["trials"].as_array().expect("trials");

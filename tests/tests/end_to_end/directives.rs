@@ -55,7 +55,7 @@ const RIGHT: &str = "-DFROM=1";
 const WRONG: &str = "-DFROM=x[i-1]";
 
 fn optimized(playground: &Playground, more: &str, flags: &str) -> Value {
-    let line = "optimize prog.c --quick --no-database --budget 20s -o out.c --json r.json";
+    let line = "optimize prog.c --quick --no-database --budget 8s -o out.c --json r.json";
     let ran = playground.run(&format!("{line} {more} -- gcc -O2 {flags}"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     serde_json::from_str(&playground.read("r.json")).expect("JSON")
@@ -144,7 +144,7 @@ fn a_file_of_a_project_has_its_directives_on() {
     let build = format!("gcc -O2 {RIGHT} -c prog.c -o prog.o && gcc prog.o -o prog");
     playground.write("build.sh", &build);
     let mut command =
-        playground.oxeye("tune --no-database --quick --budget 20s --run ./prog --threads 2 --json r.json");
+        playground.oxeye("tune --no-database --quick --budget 10s --run ./prog --threads 2 --json r.json");
     let ran = Ran::from(command.args(["--build", "sh build.sh"]).output().expect("oxeye starts"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
@@ -189,7 +189,7 @@ fn of_two_files(from: &str) -> Value {
     );
     playground.write("build.sh", &build);
     let mut command =
-        playground.oxeye("tune --no-database --quick --budget 20s --run ./prog --threads 2 --json r.json");
+        playground.oxeye("tune --no-database --quick --budget 10s --run ./prog --threads 2 --json r.json");
     let ran = Ran::from(command.args(["--build", "sh build.sh"]).output().expect("oxeye starts"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     serde_json::from_str(&playground.read("r.json")).expect("JSON")

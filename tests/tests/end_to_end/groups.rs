@@ -103,7 +103,7 @@ fn recipes_of_groups_are_replayed() {
 fn groups_are_tuned_and_reported() {
     let playground = Playground::with("prog.c", PROGRAM);
     let ran =
-        playground.run("optimize prog.c -o out.c --json report.json --budget 40s --threads 2 -- gcc -O2");
+        playground.run("optimize prog.c -o out.c --json report.json --budget 20s --threads 2 -- gcc -O2");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("report.json")).expect("JSON");
     let nests = report["nests"].as_array().expect("nests");

@@ -54,7 +54,7 @@ fn project(files: &[(&str, &str)], compiled: &[&str]) -> Playground {
 
 fn tune(playground: &Playground, more: &[&str]) -> Ran {
     let mut command =
-        playground.oxeye("tune --no-database --quick --budget 20s --threads 1 --json report.json");
+        playground.oxeye("tune --no-database --quick --budget 10s --threads 1 --json report.json");
     command.args(["--build", "sh build.sh", "--run", "./prog 400"]).args(more);
     Ran::from(command.output().expect("oxeye starts"))
 }
@@ -160,7 +160,7 @@ fn one_file_is_tuned_with_what_it_includes() {
     let both = "#define FACTOR 0.5\n#include \"operators/work.c\"\nvoid more(level *l) { l->w[0] += 1; }\n";
     let main = MAIN_C.replace("int main", &format!("{both}int main"));
     playground.write("one.c", &main);
-    let args = "--no-database --quick --budget 20s --threads 1 --save-recipe one.json";
+    let args = "--no-database --quick --budget 10s --threads 1 --save-recipe one.json";
     let mut command = playground.oxeye(&format!("optimize one.c {args} --run"));
     let ran = command.args(["./prog 400", "--", "gcc", "-O2", "-Wall", "-Werror"]).output();
     let ran = Ran::from(ran.expect("oxeye starts"));

@@ -329,7 +329,7 @@ int main(int argc, char **argv)
 fn arrays_of_single_structures_are_tuned() {
     let playground = Playground::with("prog.c", BLOCKS);
     let ran =
-        playground.run("optimize prog.c --quick -o out.c --json r.json --budget 20s --threads 1 -- gcc -O1");
+        playground.run("optimize prog.c --quick -o out.c --json r.json --budget 10s --threads 1 -- gcc -O1");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
     let nests = report["nests"].as_array().expect("nests");

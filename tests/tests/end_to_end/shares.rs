@@ -40,7 +40,7 @@ fn time_is_counted_once_over_all_files() {
     let _alone = alone();
     let playground = Playground::with("main.c", MAIN_C);
     playground.write("kernels.c", KERNELS_C);
-    let mut command = playground.oxeye("tune --quick --budget 20s --no-database --threads 1 --json -");
+    let mut command = playground.oxeye("tune --quick --budget 10s --no-database --threads 1 --json -");
     command.args(["--build", "gcc -O2 -c kernels.c && gcc -O2 main.c kernels.o -o prog", "--run", "./prog"]);
     let ran = Ran::from(command.output().expect("oxeye starts"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);

@@ -258,7 +258,7 @@ fn they_are_tuned() {
         .replace("k < 3", "k < 30");
     let playground = Playground::with("prog.c", &source);
     let ran = playground
-        .run("optimize prog.c --quick -o out.c --json r.json --budget 60s --threads 2 -- gcc -O1 -fopenmp");
+        .run("optimize prog.c --quick -o out.c --json r.json --budget 20s --threads 2 -- gcc -O1 -fopenmp");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
     let nests = report["nests"].as_array().expect("nests");
@@ -430,7 +430,7 @@ fn what_one_thread_has_to_run_is_not_divided() {
 fn nests_of_one_thread_are_tuned() {
     let playground = Playground::with("prog.c", &ALONE.replace("#define N 40", "#define N 900"));
     let ran = playground
-        .run("optimize prog.c --quick -o out.c --json r.json --budget 60s --threads 2 -- gcc -O1 -fopenmp");
+        .run("optimize prog.c --quick -o out.c --json r.json --budget 20s --threads 2 -- gcc -O1 -fopenmp");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
     let nests = report["nests"].as_array().expect("nests");

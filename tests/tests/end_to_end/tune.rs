@@ -54,7 +54,7 @@ fn project(build: &str) -> Playground {
 }
 
 fn tune(playground: &Playground, args: &[&str]) -> Ran {
-    let mut command = playground.oxeye("tune --no-database --quick --budget 20s");
+    let mut command = playground.oxeye("tune --no-database --quick --budget 10s");
     Ran::from(command.args(args).output().expect("oxeye starts"))
 }
 
