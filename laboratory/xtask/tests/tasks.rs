@@ -9,9 +9,14 @@ fn xtask(args: &[&str]) -> Output {
 #[test]
 fn every_task_has_help() {
     let help = String::from_utf8(xtask(&["--help"]).stdout).expect("UTF-8");
-    let tasks =
+    let listed =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let tasks: Vec<&str> = tasks.filter_map(|line| line.split_whitespace().next()).collect();
+    // Long descriptions go on in lines of deeper indentation.
+    let tasks: Vec<&str> = listed
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
     assert!(tasks.contains(&"libtorch") && tasks.contains(&"soak"), "{help}");
     for task in tasks.into_iter().filter(|task| *task != "help") {
         let ran = xtask(&[task, "--help"]);
