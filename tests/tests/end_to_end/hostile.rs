@@ -454,18 +454,18 @@ fn generated(name: &str, source: String) {
 #[test]
 fn a_very_long_file() {
     let mut source = String::from("#include <stdio.h>\nstatic double a[64], b[64];\n");
-    for k in 0..120 {
+    for k in 0..400 {
         source += &format!(
             "static void f{k}(void)\n{{\n    for (int i = 0; i < 64; i++)\n        a[i] += b[i] * {k};\n}}\n"
         );
     }
-    for k in 0..8_000 {
+    for k in 0..20_000 {
         source += &format!(
             "/* line {k} of a very long story */\nstatic const int unused{k} __attribute__((unused)) = {k};\n"
         );
     }
     source += "int main(void)\n{\n    b[3] = 1;\n";
-    for k in 0..120 {
+    for k in 0..400 {
         source += &format!("    f{k}();\n");
     }
     source += "    printf(\"%g\\n\", a[3]);\n    return 0;\n}\n";
@@ -474,7 +474,7 @@ fn a_very_long_file() {
 
 #[test]
 fn very_deep_nests() {
-    for depth in [10, 24] {
+    for depth in [10, 40] {
         let mut source = String::from("#include <stdio.h>\nstatic long a[4][4], n = 1;\nint main(void)\n{\n");
         for k in 0..depth {
             source += &format!("for (int i{k} = 0; i{k} < {}; i{k}++)\n", if k % 5 == 0 { 2 } else { 1 });
