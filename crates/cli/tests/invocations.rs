@@ -23,6 +23,12 @@ const NO_LOOPS: &str = "int main(void) { return 0; }\n";
 const SCALE: &str = "void scale(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 2; }
 void grid(int n, double x[n][9]) { for (int i = 0; i < n; i++) for (int j = 0; j < 9; j++) x[i][j] *= 2; }
 ";
+const ROWS: &str = "static double x[100], y[100];
+int main(void) {
+    for (int i = 0; i < 100; i++) x[i] = i; for (int i = 0; i < 100; i++) y[i] = 2 * i;
+    return (int)(x[0] + y[0]);
+}
+";
 const LINKS_NOT: &str = "void helper(double *x);
 static double x[100];
 int main(void) { for (int i = 0; i < 100; i++) x[i] = i; helper(x); return 0; }
@@ -46,6 +52,7 @@ fn folder() -> tempfile::TempDir {
         ("sums.cpp", SUMS.as_bytes()),
         ("sums.f90", b"end\n"),
         ("binary.c", b"\x7fELF\x02\x01\x01\x00"),
+        ("rows.c", ROWS.as_bytes()),
         ("Makefile", b"all:\n\tcc sums.c\n"),
     ];
     for (name, text) in files {
@@ -199,6 +206,16 @@ fn a_dry_run_shows_nests_and_writes_nothing() {
     assert!(!folder.join("sums.oxeye.c").exists());
     let done = oxeye(folder, &words("tune sums.c --dry-run --exclude sums.c -- gcc -O1"));
     assert!(done.out.contains("left out by --exclude") && !done.out.contains("would be"), "{}", done.out);
+}
+
+#[test]
+fn loops_in_one_line_are_told_apart_and_dash_x_stays_with_the_sources() {
+    let folder = folder();
+    let done = oxeye(folder.path(), &words("tune rows.c --dry-run -- gcc -x c -O1"));
+    assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
+    for nest in ["rows.c:3:5 main", "rows.c:3:45 main"] {
+        assert!(done.out.contains(nest), "{nest}: {}", done.out);
+    }
 }
 
 #[test]

@@ -1,18 +1,31 @@
-//! Scalars in indices and bounds, replaced by what they hold, in nests where they decide how far a loop goes.
+//! Scalars in indices and bounds, replaced by what they hold.
 //!
 //! In `s = start[a]; for (i = 0; i < n - s; i++) x[s + i] += …` nothing can be said about the elements of `x`; with
-//! `start[a]` in place of `s`, [`crate::ragged`] can.
+//! `start[a]` in place of `s`, [`crate::ragged`] can. So it is done in nests where scalars decide how far a loop goes. In all
+//! nests it is done with places at a border, `k = i + d < 0 ? 0 : i + d; … x[k] …`: these are functions of iterators, and loops
+//! can be cut where they change.
 
 use crate::lower::Holdings;
-use oxeye_ir::{ArrayId, Bound, BoundTerm, Expr, Nest, Node, Program};
+use crate::prove::Facts;
+use oxeye_ir::{
+    Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, NestId, Node, Program, ScalarType,
+    UnaryOp, Var,
+};
+use std::collections::{BTreeMap, HashMap};
 
-/// Replaces them in all nests. The stores remain: the text of the user needs the variables.
-pub(crate) fn forward(program: &mut Program) {
+/// Replaces them in all nests, of which this is known. The stores remain: the text of the user needs the variables.
+pub(crate) fn forward(program: &mut Program, known: &HashMap<NestId, Facts>) {
     let mut nests = std::mem::take(&mut program.nests);
-    for nest in nests.values_mut().filter(|nest| has_scalar_bounds(nest)) {
+    for nest in nests.values_mut() {
+        let mut forward = Forward {
+            program,
+            is_whole: has_scalar_bounds(nest),
+            types: nest.loops().into_iter().map(|l| (l.id, l.ty)).collect(),
+            facts: known.get(&nest.id).cloned().unwrap_or_default(),
+        };
         let mut holdings = Holdings::of(program, nest);
         let mut roots = std::mem::take(&mut nest.roots);
-        nodes(&mut roots, &mut holdings);
+        forward.nodes(&mut roots, &mut holdings);
         nest.roots = roots;
     }
     program.nests = nests;
@@ -31,55 +44,135 @@ fn has_scalar_bounds(nest: &Nest) -> bool {
     })
 }
 
-fn nodes(all: &mut [Node], holdings: &mut Holdings<'_>) {
-    for node in all {
-        match node {
-            Node::Stmt(s) => {
-                s.target.indices.iter_mut().for_each(|index| put(index, holdings));
-                indices(&mut s.value, holdings);
-                holdings.store(s);
-            }
-            Node::If { condition, then, otherwise } => {
-                indices(condition, holdings);
-                let before = holdings.clone();
-                nodes(then, holdings);
-                holdings.clone_from(&before);
-                nodes(otherwise, holdings);
-                *holdings = before;
-                holdings.forget(then);
-                holdings.forget(otherwise);
-            }
-            Node::Loop(l) => {
-                let bound = |bound: &mut Bound| {
-                    for term in &mut bound.0 {
-                        if let BoundTerm::Data(e) = term {
-                            put(e, holdings);
-                        }
+struct Forward<'a> {
+    program: &'a Program,
+    /// Whether all scalars are replaced, not only places at a border.
+    is_whole: bool,
+    types: BTreeMap<LoopId, ScalarType>,
+    /// What holds at a place in the nest.
+    facts: Facts,
+}
+
+impl Forward<'_> {
+    fn nodes(&mut self, all: &mut [Node], holdings: &mut Holdings<'_>) {
+        for node in all {
+            match node {
+                Node::Stmt(s) => {
+                    s.target.indices.iter_mut().for_each(|index| self.put(index, holdings));
+                    self.indices(&mut s.value, holdings);
+                    holdings.store(s);
+                }
+                Node::If { condition, then, otherwise } => {
+                    self.indices(condition, holdings);
+                    let known = holdings.known(condition);
+                    let mut branches = [holdings.clone(), holdings.clone()];
+                    for ((body, holds), holdings) in
+                        [(then, true), (otherwise, false)].into_iter().zip(&mut branches)
+                    {
+                        let n_facts = self.facts.len();
+                        self.facts.push_condition(condition, holds);
+                        self.nodes(body, holdings);
+                        self.facts.truncate(n_facts);
                     }
-                };
-                bound(&mut l.lower);
-                bound(&mut l.upper);
-                holdings.forget(&l.body);
-                nodes(&mut l.body, holdings);
-                holdings.forget(&l.body);
+                    let [then, otherwise] = branches;
+                    *holdings = Holdings::either(known.as_ref(), then, otherwise);
+                }
+                Node::Loop(l) => self.a_loop(l, holdings),
             }
         }
     }
-}
 
-/// Indices in an expression.
-fn indices(e: &mut Expr, holdings: &Holdings<'_>) {
-    match e {
-        Expr::Read(access) => access.indices.iter_mut().for_each(|index| put(index, holdings)),
-        _ => e.children_mut().into_iter().for_each(|child| indices(child, holdings)),
+    fn a_loop(&mut self, l: &mut Loop, holdings: &mut Holdings<'_>) {
+        let bound = |bound: &mut Bound| {
+            for term in &mut bound.0 {
+                if let BoundTerm::Data(e) = term {
+                    self.put(e, holdings);
+                }
+            }
+        };
+        [&mut l.lower, &mut l.upper].into_iter().for_each(bound);
+        let n_facts = self.facts.len();
+        self.facts.push_loop(l);
+        holdings.forget(&l.body);
+        self.nodes(&mut l.body, holdings);
+        holdings.forget(&l.body);
+        self.facts.truncate(n_facts);
     }
-}
 
-fn put(e: &mut Expr, holdings: &Holdings<'_>) {
-    if !e.reads().iter().any(|access| access.indices.is_empty()) {
-        return;
+    /// Indices in an expression.
+    fn indices(&self, e: &mut Expr, holdings: &Holdings<'_>) {
+        match e {
+            Expr::Read(access) => access.indices.iter_mut().for_each(|index| self.put(index, holdings)),
+            _ => e.children_mut().into_iter().for_each(|child| self.indices(child, holdings)),
+        }
     }
-    if let Some(known) = holdings.known(e).filter(|known| known != e && !holdings.may_be_written(known)) {
-        *e = known;
+
+    fn put(&self, e: &mut Expr, holdings: &Holdings<'_>) {
+        if !e.reads().iter().any(|access| access.indices.is_empty()) {
+            return;
+        }
+        let Some(known) = holdings.known(e).filter(|known| known != e) else { return };
+        if self.is_whole && !holdings.may_be_written(&known) {
+            *e = known;
+        } else if let Some(place) = self.at_border(known) {
+            *e = place;
+        }
+    }
+
+    /// An expression of iterators and symbols alone that is not the same one everywhere, without conversions.
+    fn at_border(&self, mut e: Expr) -> Option<Expr> {
+        self.without_casts(&mut e)?;
+        let mut has_cases = false;
+        e.visit(&mut |e| {
+            has_cases |= matches!(
+                e,
+                Expr::Select { .. } | Expr::Binary(BinaryOp::Min | BinaryOp::Max | BinaryOp::Rem, ..)
+            );
+        });
+        has_cases.then_some(e)
+    }
+
+    fn without_casts(&self, e: &mut Expr) -> Option<()> {
+        while let Expr::Cast(ty, inner) = e {
+            let fits = *ty == ScalarType::I64
+                || *ty == ScalarType::I32 && self.is_bounded(inner, true) && self.is_bounded(inner, false);
+            *e = fits.then(|| std::mem::replace(&mut **inner, Expr::from(0)))?;
+        }
+        match e {
+            Expr::Affine(_) | Expr::Unary(UnaryOp::Neg | UnaryOp::Not, _) | Expr::Select { .. } => {}
+            Expr::Binary(op, ..) if !matches!(op, BinaryOp::Div | BinaryOp::Shl | BinaryOp::Shr) => {}
+            _ => return None,
+        }
+        e.children_mut().into_iter().try_for_each(|child| self.without_casts(child))
+    }
+
+    /// Whether an integer expression is an `int`, as far as its upper or its lower limit is concerned.
+    fn is_bounded(&self, e: &Expr, above: bool) -> bool {
+        match e {
+            Expr::Affine(a) => self.is_int(a) || !above && self.facts.prove_non_negative(a),
+            Expr::Cast(ty, inner) => *ty == ScalarType::I32 || self.is_bounded(inner, above),
+            Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), l, r) => {
+                let (l, r) = (self.is_bounded(l, above), self.is_bounded(r, above));
+                if above == (*op == BinaryOp::Min) { l || r } else { l && r }
+            }
+            Expr::Select { then, otherwise, .. } => {
+                self.is_bounded(then, above) && self.is_bounded(otherwise, above)
+            }
+            // Overflow of an `int` is undefined.
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Rem, l, r) => {
+                [l, r].into_iter().all(|e| self.is_bounded(e, true) && self.is_bounded(e, false))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether C computes this as an `int`.
+    fn is_int(&self, a: &Affine) -> bool {
+        let is_small = |c: i64| i32::try_from(c).is_ok();
+        let is_int = |var: Var| match var {
+            Var::Loop(id) => self.types.get(&id) == Some(&ScalarType::I32),
+            Var::Sym(id) => self.program.symbols.get(&id).is_some_and(|s| s.ty == ScalarType::I32),
+        };
+        is_small(a.constant_part()) && a.terms().all(|(var, c)| is_small(c) && is_int(var))
     }
 }

@@ -100,6 +100,7 @@ mod mix;
 mod nest;
 mod parallel;
 mod random;
+mod readings;
 mod request;
 mod schedule;
 mod search;

@@ -4,6 +4,7 @@
 use crate::budget::WallTime;
 use crate::knowledge::{Embedder, KnownNests, NestDescription, Undescribed};
 use crate::machine::{HostReport, detect, has, vector};
+use crate::readings::Readings;
 use crate::request::{Error, Event, FpPolicy, Knowledge, Options, Phase, Progress, Setback, files};
 use crate::schedule::Rendering;
 use crate::workshop::{Workshop, complaint};
@@ -25,6 +26,8 @@ pub struct Session<'a> {
     pub(crate) options: &'a Options,
     pub(crate) progress: &'a dyn Progress,
     pub(crate) workshop: Workshop,
+    /// What was read.
+    pub(crate) readings: Readings,
     pub(crate) host: HostReport,
     /// What this machine can do; `None` where it could not be measured.
     pub(crate) host_profile: Option<HostProfile>,
@@ -127,6 +130,7 @@ impl<'a> Session<'a> {
             progress,
             host: detect(&workshop.compiler, None),
             workshop,
+            readings: options.project.as_ref().map(|project| project.readings.clone()).unwrap_or_default(),
             host_profile: None,
             known: KnownNests::open(knowledge, &mut notes)?,
             threads: options.threads.max(1),
@@ -180,6 +184,9 @@ impl<'a> Session<'a> {
         let flag = self.workshop.openmp_flag();
         if let (Some(source), Some(flag)) = (own.into_iter().find(|s| has_openmp(s)), flag) {
             self.threads = 1;
+            if self.options.project.as_ref().is_some_and(|project| project.stays_asleep) {
+                return Ok(());
+            }
             self.dormant = Some(Dormant { source: source.to_owned(), note: self.notes.len() });
             self.notes.push(format!(
                 "{} has OpenMP directives, which {flag} would switch on, so one thread is used; give {flag} to use more",

@@ -163,7 +163,9 @@ impl Workshop {
         }
         let begin = Instant::now();
         let built = self.build_now(job)?;
-        self.build_seconds.get_or_init(|| begin.elapsed().as_secs_f64());
+        let compiled =
+            self.project.as_ref().map_or(0.0, |project| project.build.compile_seconds(project.unit));
+        self.build_seconds.get_or_init(|| compiled + begin.elapsed().as_secs_f64());
         Ok(self.original.get_or_init(|| built).clone())
     }
 
@@ -180,10 +182,14 @@ impl Workshop {
     fn build_now(&self, job: &ProgramJob) -> Result<PathBuf, MeasureError> {
         let Some(project) = &self.project else { return self.compiler.compile(&job.compile) };
         let output = &job.compile.output;
-        let object = Self::compile(project, job)?;
+        // The object of the file as it is was made when the project was built.
+        let replaced = match job.is_original {
+            true => BTreeMap::new(),
+            false => BTreeMap::from([(project.unit, Self::compile(project, job)?)]),
+        };
         let openmp = self.openmp_flag().filter(|_| job.openmp);
         let more: Vec<String> = project.link_flags.iter().cloned().chain(openmp).collect();
-        project.build.link(&project.product, &BTreeMap::from([(project.unit, object)]), &more, output)
+        project.build.link(&project.product, &replaced, &more, output)
     }
 
     /// Compiles a variant of the user's file, that needs OpenMP, as the user's own build would that does not know. Warnings are

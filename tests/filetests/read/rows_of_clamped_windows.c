@@ -84,7 +84,7 @@ void narrowed(long nx, long ny, float **u, float **s)
 //   array A3 u: f32[?][P2] param linear
 //   array A4 s: f32[?][P3] param linear
 //   may_alias u s
-//   entry N0 reached(1 < nx + 1 && 1 < ny + 1) rows A3 used(oxeye_first_row_3 <= oxeye_last_row_3)(oxeye_first_row_3 .. oxeye_last_row_3)(oxeye_first_element_3 .. oxeye_last_element_3) rows A4 (1 .. nx)(1 .. ny) scan(for L0 i: i64 in 1 .. nx + 1 for L2 k: i32 in i - 1 .. i + 2 any if 1 < ny + 1 : P4 min= (i32) min(nx, max(1, k)), P5 max= (i32) min(nx, max(1, k))) scan(for L1 j: i64 in 1 .. ny + 1 for L3 l: i32 in j - 1 .. j + 2 any if 1 < nx + 1 : P6 min= (i32) min(ny, max(1, l)), P7 max= (i32) min(ny, max(1, l)))
+//   entry N0 reached(1 < nx + 1 && 1 < ny + 1) rows A3 used(oxeye_first_row_3 <= oxeye_last_row_3)(oxeye_first_row_3 .. oxeye_last_row_3)(oxeye_first_element_3 .. oxeye_last_element_3) rows A4 (1 .. nx)(1 .. ny) scan(for L0 i: i64 in 1 .. nx + 1 for L2 k: i32 in i - 1 .. i + 2 any if 1 < ny + 1 : P4 min= min(nx, max(1, k)), P5 max= min(nx, max(1, k))) scan(for L1 j: i64 in 1 .. ny + 1 any if 1 < nx + 1 : P6 min= min(ny, max(1, j - 1)), P7 max= min(ny, max(1, j + 1)))
 //   dataflow { N0 }
 //   nest N0 in narrowed span 741 .. 1180 line 26 {
 //     for L0 i: i64 in 1 .. nx + 1 {
@@ -96,7 +96,7 @@ void narrowed(long nx, long ny, float **u, float **s)
 //             S2@32: k2 = min(nx, max(1, k))
 //             S3@33: l2 = max(1, l)
 //             S4@34: l2 = min(ny, max(1, l))
-//             S5@35: sum += u[k2][l2]
+//             S5@35: sum += u[min(nx, max(1, k))][min(ny, max(1, l))]
 //           }
 //         }
 //         S6@37: s[i][j] = sum

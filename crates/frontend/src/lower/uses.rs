@@ -104,7 +104,7 @@ impl<'a> Holdings<'a> {
         if self.may_be_written(&Expr::Read(s.target.clone())) {
             return;
         }
-        match self.known(&s.value).filter(|_| s.update == Update::Assign) {
+        match self.known(&s.value).and_then(|value| self.updated(s, value)) {
             Some(value) => {
                 let element = self.program.array(id).element;
                 let held = match natural(self.program, &value) {
@@ -117,6 +117,43 @@ impl<'a> Holdings<'a> {
         }
     }
 
+    /// What a scalar holds after a statement with this value.
+    fn updated(&self, s: &Stmt, value: Expr) -> Option<Expr> {
+        if s.update == Update::Assign {
+            return Some(value);
+        }
+        let op = match s.update {
+            Update::Add => BinaryOp::Add,
+            Update::Sub => BinaryOp::Sub,
+            Update::Min => BinaryOp::Min,
+            Update::Max => BinaryOp::Max,
+            _ => return None,
+        };
+        let is_plain =
+            matches!(self.program.array(s.target.array).element, ScalarType::I32 | ScalarType::I64);
+        let held = self.scalars.get(&s.target.array).filter(|_| is_plain)?.clone();
+        Some(Expr::binary(op, held, value))
+    }
+
+    /// After a condition, as it was known before it, in one of whose branches the scalars hold this, in the other one that.
+    pub(crate) fn either(condition: Option<&Expr>, then: Self, mut otherwise: Self) -> Self {
+        let mut both = BTreeMap::new();
+        for (id, then) in then.scalars {
+            let Some(otherwise) = otherwise.scalars.remove(&id) else { continue };
+            let value = match condition {
+                _ if then == otherwise => then,
+                Some(condition) => clamped(condition, &then, &otherwise).unwrap_or_else(|| Expr::Select {
+                    condition: Box::new(condition.clone()),
+                    then: Box::new(then),
+                    otherwise: Box::new(otherwise),
+                }),
+                None => continue,
+            };
+            both.insert(id, value);
+        }
+        Self { scalars: both, ..otherwise }
+    }
+
     /// Scalars that these nodes write are no longer known.
     pub(crate) fn forget(&mut self, nodes: &[Node]) {
         for node in nodes {
@@ -126,6 +163,26 @@ impl<'a> Holdings<'a> {
             node.bodies().into_iter().for_each(|body| self.forget(body));
         }
     }
+}
+
+/// `x < y ? y : x` and the like of integers as the least or greatest of two.
+fn clamped(condition: &Expr, then: &Expr, otherwise: &Expr) -> Option<Expr> {
+    let Expr::Binary(op, l, r) = condition else { return None };
+    let (op, limit) = match op {
+        op if **l == *otherwise => (*op, r),
+        BinaryOp::Lt if **r == *otherwise => (BinaryOp::Gt, l),
+        BinaryOp::Le if **r == *otherwise => (BinaryOp::Ge, l),
+        BinaryOp::Gt if **r == *otherwise => (BinaryOp::Lt, l),
+        BinaryOp::Ge if **r == *otherwise => (BinaryOp::Le, l),
+        _ => return None,
+    };
+    let beyond = (then.as_affine()?.clone() - limit.as_affine()?.clone()).as_constant()?;
+    let op = match (op, beyond) {
+        (BinaryOp::Lt, 0) | (BinaryOp::Le, 0 | 1) => BinaryOp::Max,
+        (BinaryOp::Gt, 0) | (BinaryOp::Ge, 0 | -1) => BinaryOp::Min,
+        _ => return None,
+    };
+    Some(Expr::Binary(op, Box::new(otherwise.clone()), Box::new(then.clone())))
 }
 
 /// The type that C gives a value, where that is easily told.

@@ -137,7 +137,7 @@ impl<'a> Regions<'a> {
                 _ => true,
             };
         remove_copies(&mut regions.state.program, &regions.state.members);
-        forward(&mut regions.state.program);
+        forward(&mut regions.state.program, &regions.known);
         ragged::align(&mut regions.state.program);
         let mut counting = BTreeSet::new();
         cx.function.body.walk(&mut |s| {

@@ -7,6 +7,7 @@ use super::found_values::FoundValues;
 use super::recipe_file::NestRecipe;
 use super::run_command::RunCommand;
 use crate::clocks::FastClocks;
+use crate::readings::Readings;
 use indexmap::IndexMap;
 use oxeye_database::OnDamage;
 use oxeye_host::HostProfile;
@@ -135,6 +136,8 @@ impl Options {
 #[derive(Clone, Debug)]
 pub struct ProjectFile {
     pub(crate) build: Arc<Build>,
+    /// What was read of it.
+    pub(crate) readings: Readings,
     /// The program or library that it is part of.
     pub(crate) product: Product,
     /// The file among the units of the project.
@@ -149,6 +152,8 @@ pub struct ProjectFile {
     pub(crate) closed: BTreeSet<PathBuf>,
     /// What was seen of its nests when those of all files were observed.
     pub(crate) observed: Option<Arc<Observed>>,
+    /// Whether it is known that the program gains nothing from OpenMP directives that the build leaves off.
+    pub(crate) stays_asleep: bool,
 }
 
 /// What was seen of the nests of one file in a run that observed those of several.

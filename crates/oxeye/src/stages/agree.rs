@@ -7,7 +7,7 @@ use crate::nest::Standing;
 use crate::parallel;
 use crate::request::{Error, ProjectFile};
 use crate::session::Session;
-use oxeye_frontend::{Conditions, Function, ReadOptions, Unit, includes, read_c};
+use oxeye_frontend::{Conditions, Function, ReadOptions, Unit, includes};
 use oxeye_ir::{Nest, NestId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ fn other_reading(
         ..read_options(session.options)
     };
     // A bug of ours is no reason to trust it.
-    let unit = parallel::guarded(|| read_c(&unit.source, &reading).ok()).ok().flatten();
+    let unit = parallel::guarded(|| session.readings.read(&unit.source, &reading).ok()).ok().flatten();
     Some(Reading { name, includes, unit })
 }
 

@@ -23,7 +23,7 @@ use crate::request::{Error, Phase};
 use crate::session::{Awake, Session};
 use crate::whole::{LONGEST_TO_REPEAT, rules};
 use crate::workshop::complaint;
-use oxeye_frontend::{Unit, read_c};
+use oxeye_frontend::Unit;
 use oxeye_measure::{Limits, MeasureError, WholeComparison, WholeOptions};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,9 @@ const MOST_RUNS: usize = 10;
 /// Its runs in another number of threads, and with each directive by itself.
 const FEWER_RUNS: usize = 3;
 /// Runs of a program, and of its original, that trying takes at least.
-const LEAST_RUNS: f64 = 8.0;
+pub(crate) const LEAST_RUNS: f64 = 8.0;
+/// Why they are not tried where that does not fit.
+const TOO_LONG: &str = "it would take too much of the budget to see that it does the same";
 /// With a smaller speedup a program is slower, whatever longer runs would say.
 const FAR_SLOWER: f64 = 0.75;
 /// No more directives are tried one by one.
@@ -57,8 +59,16 @@ pub fn wake_directives(session: &mut Session<'_>) -> Result<(), Error> {
 /// The program with its directives on, or why they stay off; nothing where that is told elsewhere.
 fn tried(session: &Session<'_>) -> Result<Result<Awake, Option<String>>, Error> {
     let options = session.options;
+    if let Some(project) = &options.project
+        && !session
+            .has_seconds(project.build.compile_seconds(project.unit) + LEAST_RUNS * project.run.seconds)
+    {
+        return Ok(Err(Some(TOO_LONG.to_owned())));
+    }
     // What is wrong with the file is told when it is read.
-    let Ok(unit) = read_c(&options.file, &read_options(options)) else { return Ok(Err(None)) };
+    let Ok(unit) = session.readings.read(&options.file, &read_options(options)) else {
+        return Ok(Err(None));
+    };
     if !unit.has_main && !has_main_elsewhere(session) {
         return Ok(Err(None));
     }
@@ -78,7 +88,7 @@ fn tried(session: &Session<'_>) -> Result<Result<Awake, Option<String>>, Error> 
     };
     let Some(program) = first_run(session, original)? else { return Ok(Err(None)) };
     if !session.has_seconds(LEAST_RUNS * program.seconds) {
-        return Ok(Err(Some("it would take too much of the budget to see that it does the same".to_owned())));
+        return Ok(Err(Some(TOO_LONG.to_owned())));
     }
     let trial = Trial { session, program: &program };
     let several = match trial.compared(&executable)? {

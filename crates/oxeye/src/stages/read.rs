@@ -2,7 +2,7 @@
 
 use crate::request::{Error, Event, FpPolicy, Options, Phase, ProjectFile};
 use crate::session::Session;
-use oxeye_frontend::{OtherSource, ReadOptions, Unit, read_c};
+use oxeye_frontend::{OtherSource, ReadOptions, Unit};
 use std::path::Path;
 
 /// The file as functions of loop nests. What cannot be read is told to the progress and kept.
@@ -19,7 +19,7 @@ pub fn read(session: &Session<'_>) -> Result<Unit, Error> {
 /// As [`read`].
 pub(crate) fn read_as(session: &Session<'_>, reading: &ReadOptions) -> Result<Unit, Error> {
     session.enter(Phase::Reading)?;
-    let unit = read_c(&session.options.file, reading)?;
+    let unit = session.readings.read(&session.options.file, reading)?;
     for diagnostic in &unit.diagnostics {
         session.progress.event(Event::Diagnostic(&unit.rendered(diagnostic)));
     }

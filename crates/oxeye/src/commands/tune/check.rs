@@ -8,7 +8,7 @@ use super::judge::Judge;
 use super::lock::{LockedFile, LockedMachine, ProjectLock};
 use super::options::TuneOptions;
 use super::pieces::restored;
-use super::programs::{Rules, compare};
+use super::programs::{PATIENCE, Rules, compare};
 use super::replay::inside;
 use super::stopwatch::Stopwatch;
 use super::subject::{Hot, SourceCopy, Subject, check};
@@ -260,6 +260,7 @@ impl Run<'_> {
             owned,
             closed: BTreeSet::new(),
             observed: None,
+            stays_asleep: false,
         };
         let options = file_options(subject, &spot, &self.hot, self.machine.clone(), &project, project.budget);
         let session = Session::for_reading(&options, self.progress)?;
@@ -339,6 +340,7 @@ impl Run<'_> {
             threads: project.threads,
             is_reordered: recipes().any(|file| file.recipes.reassociate),
             others: (0.0, &[]),
+            patience: PATIENCE,
             witnesses: &witnesses,
         };
         let n_runs = n_runs(self.hot.run.seconds).max(3);

@@ -105,7 +105,15 @@ pub(super) fn tune_files(
     root: &Path,
 ) -> Result<Vec<TunedFile>, Error> {
     let matters = hot_files(subject, hot, options);
-    let end = begin + time.end_of_trials(begin.elapsed());
+    let end = begin
+        + match matters.as_slice() {
+            // One file compares the program itself, and keeps the time for that.
+            [(_, unit, _)] => {
+                let build = Duration::from_secs_f64(subject.build.compile_seconds(*unit));
+                time.budget.saturating_sub(build).max(time.end_of_trials(begin.elapsed()))
+            }
+            _ => time.end_of_trials(begin.elapsed()),
+        };
     let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
     let mut done: Vec<TunedFile> = Vec::new();
     let mut machine = None;
@@ -161,7 +169,17 @@ pub(super) fn tune_files(
         // What was changed for a file with more time stays so.
         let closed = changes(&done).filter(|change| change.path != path).map(|change| change.path.clone());
         let (closed, link_flags) = (closed.collect(), file.link_flags.clone());
-        let spot = Spot { part, unit, path: &path, link_flags: &link_flags, owned: root, closed, observed };
+        let stays_asleep = woken.stay_asleep.contains(&unit);
+        let spot = Spot {
+            part,
+            unit,
+            path: &path,
+            link_flags: &link_flags,
+            owned: root,
+            closed,
+            observed,
+            stays_asleep,
+        };
         match tune_file(subject, &spot, hot, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
@@ -203,6 +221,8 @@ pub(super) struct Spot<'a> {
     pub(super) closed: BTreeSet<PathBuf>,
     /// What was seen of its nests.
     pub(super) observed: Option<Arc<Observed>>,
+    /// Whether it is known that the program gains nothing from directives that the build leaves off.
+    pub(super) stays_asleep: bool,
 }
 
 /// What a run on one file of a project is asked to do.
@@ -232,6 +252,7 @@ pub(super) fn file_options(
         run: subject.run_for(spot.part),
         project: Some(ProjectFile {
             build: Arc::clone(&subject.build),
+            readings: subject.readings.clone(),
             product: subject.parts[spot.part].product.clone(),
             unit: spot.unit,
             link_flags: spot.link_flags.iter().cloned().collect(),
@@ -239,6 +260,7 @@ pub(super) fn file_options(
             owned: spot.owned.to_owned(),
             closed: spot.closed.clone(),
             observed: spot.observed.clone(),
+            stays_asleep: spot.stays_asleep,
         }),
         ..Options::new(spot.path)
     }

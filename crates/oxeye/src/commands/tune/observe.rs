@@ -7,7 +7,6 @@ use super::woken::Woken;
 use crate::request::{Error, Event, Observed, Phase, Progress};
 use crate::session::Session;
 use crate::stages::{observed_object, reading};
-use oxeye_frontend::read_c;
 use oxeye_measure::{Invocation, Limits, capture_parts, in_parallel};
 use oxeye_project::UnitIdx;
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,10 +87,11 @@ fn instrumented(
             owned: root,
             closed,
             observed: None,
+            stays_asleep: true,
         };
         let options = file_options(subject, &spot, hot, None, options, options.budget);
         let session = Session::for_watching(&options, progress).ok()?;
-        let read = read_c(path, &reading(&session)).ok()?;
+        let read = subject.readings.read(path, &reading(&session)).ok()?;
         let (text, object) = observed_object(&session, &read, &part_of(*unit))?;
         Some(Instrumented { unit: *unit, text, object })
     };

@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// How long a program may take that was changed, compared with the one before.
+pub(super) const PATIENCE: (f64, f64) = (5.0, 30.0);
 /// A patch has to make the program faster by this.
 const LEAST_GAIN: f64 = 1.01;
 
@@ -112,6 +114,7 @@ fn compared(
         threads: options.threads,
         is_reordered: is_reordered(files),
         others: (0.0, &[]),
+        patience: PATIENCE,
         witnesses: &witnesses,
     };
     let mut whole = compare(subject, before, &hot.run, &rules, n_runs)?;
@@ -142,6 +145,8 @@ pub(super) struct Rules<'a> {
     pub(super) is_reordered: bool,
     /// Other numbers of threads in which it has to do the same, where it is so much faster.
     pub(super) others: (f64, &'a [u32]),
+    /// No run takes longer than this many times what the program takes as it is, and this many seconds more.
+    pub(super) patience: (f64, f64),
     /// What other builds of the original leave.
     pub(super) witnesses: &'a dyn Fn(&WholeOptions) -> Result<Vec<Left>, Error>,
 }
@@ -155,7 +160,7 @@ pub(super) fn compare(
     n_runs: usize,
 ) -> Result<WholeComparison, Error> {
     let whole = WholeOptions {
-        limits: Limits { seconds: 30.0 + 5.0 * run.seconds, ..Limits::default() },
+        limits: Limits { seconds: how.patience.0 * run.seconds + how.patience.1, ..Limits::default() },
         threads: Some(how.threads as usize),
         earlier: run.outputs.iter().cloned().map(Left::printed).collect(),
         ..rules(how.checks, how.fp, how.is_reordered)

@@ -3,6 +3,7 @@
 use super::options::{BuildSource, TuneOptions};
 use crate::clocks::FastClocks;
 use crate::ending::failure;
+use crate::readings::Readings;
 use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn, Started};
 use crate::workshop::passing_for;
 use oxeye_frontend::{MovedFile, encoded, includes, redirected};
@@ -30,6 +31,8 @@ pub(super) struct Subject {
     pub(super) parts: Vec<Part>,
     run: RunCommand,
     stand_in: Option<PathBuf>,
+    /// What was read.
+    pub(super) readings: Readings,
     pub(super) work: WorkDir,
 }
 
@@ -120,7 +123,14 @@ impl Subject {
                 starts: Started::FirstWord,
             });
         }
-        let mut subject = Subject { build: Arc::new(build), parts: Vec::new(), run, stand_in, work };
+        let mut subject = Subject {
+            build: Arc::new(build),
+            parts: Vec::new(),
+            run,
+            stand_in,
+            readings: Readings::default(),
+            work,
+        };
         for product in products {
             let file = subject.link(&product, &BTreeMap::new(), &BTreeSet::new(), "before")?;
             subject.parts.push(Part { product, file });

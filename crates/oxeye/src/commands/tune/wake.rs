@@ -1,5 +1,6 @@
 //! OpenMP directives that a project's build leaves off, switched on in all of its hot files at once. A file by itself has too
-//! little of the budget to find out whether it may, and too little of the program's time for its threads to pay.
+//! little of the budget to find out whether it may, and too little of the program's time for its threads to pay. Of a program
+//! that takes long, a single file is tried here as well: the stages would run it more often.
 
 use super::files::{LEAST_SHARE, Spot, file_options};
 use super::options::TuneOptions;
@@ -7,21 +8,21 @@ use super::programs::{Rules, compare};
 use super::subject::{Hot, Subject, available_cores, check};
 use super::woken::Woken;
 use crate::budget::WallTime;
+use crate::commands::changes::relative;
 use crate::request::{Error, Event, Phase, Progress};
 use crate::session::has_openmp;
-use crate::stages::{odd, read_options};
+use crate::stages::{LEAST_RUNS, odd, read_options};
 use crate::workshop::{OPENMP_FLAG, has_openmp_flag};
-use oxeye_frontend::read_c;
-use oxeye_measure::{WholeComparison, in_parallel};
+use oxeye_measure::{Exit, WholeComparison, in_parallel};
 use oxeye_project::{Unit, UnitIdx};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// One file alone finds out by itself.
-const LEAST_FILES: usize = 2;
 /// Runs of the program that finding out takes: as it is, once more where it prints times, and in three numbers of threads.
 const RUNS: f64 = 4.0;
+/// A program that takes longer than this many times the one without, and this many seconds more, gains nothing.
+const PATIENCE: (f64, f64) = (2.0, 2.0);
 /// Threads have to pay by this; from the other figure on, it takes more runs to tell.
 const LEAST_GAIN: f64 = 1.05;
 const DOUBTFUL: f64 = 0.9;
@@ -44,8 +45,14 @@ pub(super) fn wake(
     } else {
         Vec::new()
     };
-    let seconds = RUNS * time.run_seconds;
-    if asleep.len() < LEAST_FILES || !time.allows(begin.elapsed(), seconds) {
+    let build = |file: &Asleep| subject.build.compile_seconds(file.unit);
+    let builds = asleep.iter().map(build).sum::<f64>() / (asleep.len().min(available_cores()).max(1) as f64);
+    let seconds = builds + RUNS * time.run_seconds;
+    // A file whose program is soon over finds out by itself, and which directive it is that does harm.
+    let alone = builds + LEAST_RUNS * time.run_seconds;
+    let by_itself = asleep.len() == 1 && time.allows(begin.elapsed(), 1.5 * alone);
+    // The nests need time as well.
+    if asleep.is_empty() || by_itself || !time.allows(begin.elapsed(), 1.5 * seconds) {
         return Ok((Woken::default(), None));
     }
     progress.event(Event::Phase(Phase::Directives));
@@ -63,31 +70,45 @@ pub(super) fn wake(
         in_parallel(&asleep, available_cores(), compiled).into_iter().flatten().collect();
     check(progress)?;
     let woken: BTreeSet<UnitIdx> = objects.keys().copied().collect();
-    if woken.len() < LEAST_FILES {
+    if woken.is_empty() {
         return Ok((Woken::default(), None));
     }
     let Ok(objects) = subject.replace(objects, &flags, "woken") else { return Ok((Woken::default(), None)) };
     let compared = compared(subject, (&before, hot), options, is_reordered, progress);
-    let n_files = woken.len();
-    let begin = format!(
-        "{n_files} files have OpenMP directives that their build leaves off; with {OPENMP_FLAG} the program"
-    );
+    let name = |unit: &UnitIdx| {
+        let source = &subject.build.project().units[*unit].source;
+        format!("{} has OpenMP directives that its", relative(source, root).display())
+    };
+    let whose = match woken.iter().collect::<Vec<_>>().as_slice() {
+        [only] => name(only),
+        several => format!("{} files have OpenMP directives that their", several.len()),
+    };
+    let begin = format!("{whose} build leaves off; with {OPENMP_FLAG} the program");
+    let mut stay_asleep = BTreeSet::new();
+    let is_late = |whole: &WholeComparison| whole.after_exit == Exit::TimedOut && !whole.before_timed_out;
     let why = match compared {
         Ok(whole) if whole.difference.is_none() && whole.speedup.median >= LEAST_GAIN => {
             subject.add_flag(&woken, OPENMP_FLAG);
             let speedup = whole.speedup.median;
             let note = format!("{begin} does the same, {speedup:.2}x as fast, so they are on");
-            return Ok((Woken { objects, speedup }, Some(note)));
+            return Ok((Woken { objects, speedup, ..Woken::default() }, Some(note)));
+        }
+        Ok(whole) if is_late(&whole) => {
+            stay_asleep = woken;
+            format!("{begin} is far slower, so one thread is used")
         }
         Ok(WholeComparison { difference: Some(difference), .. }) => {
             format!("{begin} behaves differently ({difference})")
         }
-        Ok(whole) => format!("{begin} gains nothing ({:.2}x)", whole.speedup.median),
+        Ok(whole) => {
+            stay_asleep = woken;
+            format!("{begin} gains nothing ({:.2}x), so one thread is used", whole.speedup.median)
+        }
         Err(Error::Cancelled) => return Err(Error::Cancelled),
         Err(error) => format!("{begin} does not run ({error})"),
     };
     subject.replace(objects, &BTreeSet::new(), "asleep")?;
-    Ok((Woken::default(), Some(why)))
+    Ok((Woken { stay_asleep, ..Woken::default() }, Some(why)))
 }
 
 /// A source with directives that its build leaves off.
@@ -114,9 +135,10 @@ fn asleep(subject: &Subject, hot: &Hot, options: &TuneOptions, root: &Path) -> V
             owned: root,
             closed,
             observed: None,
+            stays_asleep: false,
         };
         let options = file_options(subject, &spot, hot, None, options, options.budget);
-        let read = read_c(source, &read_options(&options)).ok()?;
+        let read = subject.readings.read(source, &read_options(&options)).ok()?;
         let is_reordered = options.reassociate();
         read.races.is_empty().then_some(Asleep { unit: *unit, is_reordered })
     };
@@ -137,6 +159,7 @@ fn compared(
         threads: options.threads,
         is_reordered,
         others: (LEAST_GAIN, &[odd(options.threads), 1]),
+        patience: PATIENCE,
         witnesses: &|_| Ok(Vec::new()),
     };
     let times = |n_runs: usize| {

@@ -15,6 +15,8 @@ pub(super) struct Woken {
     pub(super) objects: BTreeMap<UnitIdx, PathBuf>,
     /// How often the program is faster.
     pub(super) speedup: f64,
+    /// Those whose directives stay off, as the program gains nothing from them.
+    pub(super) stay_asleep: BTreeSet<UnitIdx>,
 }
 
 impl Woken {

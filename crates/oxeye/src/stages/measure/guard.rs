@@ -20,6 +20,10 @@ const PART_OF_ONE: f64 = 0.04;
 /// No more of a run's budget than this is for the smaller samples of one nest.
 const PART_OF_BUDGET: f64 = 0.03;
 
+/// Nor than this of what its turn has left, but for as much.
+const PART_OF_TURN: f64 = 0.2;
+const LEAST_SECONDS: f64 = 0.2;
+
 /// Lengths that each extent is tried with alone, while the candidate loses: no powers of two, which may be slow for reasons
 /// of their own.
 const LENGTHS: [u32; 7] = [5, 9, 17, 33, 65, 129, 257];
@@ -191,7 +195,9 @@ impl<'a> Ladder<'a> {
         let has_threads = trial.proved.as_ref().is_some_and(|proved| proved.is_parallel());
         let asks_one = has_threads && session.threads > 1 && !in_team && !site.shares_work();
         let budget = session.options.budget.as_secs_f64();
+        let left = bench.deadline.saturating_duration_since(Instant::now()).as_secs_f64();
         let most = (PART * timing_seconds(site.calls.share)).min(PART_OF_BUDGET * budget);
+        let most = most.min((PART_OF_TURN * left).max(LEAST_SECONDS));
         Some(Self { bench, library, shrinker, asks_one, most })
     }
 
