@@ -8,19 +8,16 @@
 use crate::lower::Holdings;
 use crate::prove::Facts;
 use oxeye_ir::{
-    Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, NestId, Node, Program, ScalarType,
-    UnaryOp, Var,
+    ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, Nest, NestId, Node, Program, ScalarType, UnaryOp,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// Replaces them in all nests, of which this is known. The stores remain: the text of the user needs the variables.
 pub(crate) fn forward(program: &mut Program, known: &HashMap<NestId, Facts>) {
     let mut nests = std::mem::take(&mut program.nests);
     for nest in nests.values_mut() {
         let mut forward = Forward {
-            program,
             is_whole: has_scalar_bounds(nest),
-            types: nest.loops().into_iter().map(|l| (l.id, l.ty)).collect(),
             facts: known.get(&nest.id).cloned().unwrap_or_default(),
         };
         let mut holdings = Holdings::of(program, nest);
@@ -44,16 +41,14 @@ fn has_scalar_bounds(nest: &Nest) -> bool {
     })
 }
 
-struct Forward<'a> {
-    program: &'a Program,
+struct Forward {
     /// Whether all scalars are replaced, not only places at a border.
     is_whole: bool,
-    types: BTreeMap<LoopId, ScalarType>,
     /// What holds at a place in the nest.
     facts: Facts,
 }
 
-impl Forward<'_> {
+impl Forward {
     fn nodes(&mut self, all: &mut [Node], holdings: &mut Holdings<'_>) {
         for node in all {
             match node {
@@ -114,14 +109,14 @@ impl Forward<'_> {
         let Some(known) = holdings.known(e).filter(|known| known != e) else { return };
         if self.is_whole && !holdings.may_be_written(&known) {
             *e = known;
-        } else if let Some(place) = self.at_border(known) {
+        } else if let Some(place) = self.at_border(known, holdings) {
             *e = place;
         }
     }
 
     /// An expression of iterators and symbols alone that is not the same one everywhere, without conversions.
-    fn at_border(&self, mut e: Expr) -> Option<Expr> {
-        self.without_casts(&mut e)?;
+    fn at_border(&self, mut e: Expr, holdings: &Holdings<'_>) -> Option<Expr> {
+        self.without_casts(&mut e, holdings)?;
         let mut has_cases = false;
         e.visit(&mut |e| {
             has_cases |= matches!(
@@ -132,10 +127,12 @@ impl Forward<'_> {
         has_cases.then_some(e)
     }
 
-    fn without_casts(&self, e: &mut Expr) -> Option<()> {
+    fn without_casts(&self, e: &mut Expr, holdings: &Holdings<'_>) -> Option<()> {
         while let Expr::Cast(ty, inner) = e {
             let fits = *ty == ScalarType::I64
-                || *ty == ScalarType::I32 && self.is_bounded(inner, true) && self.is_bounded(inner, false);
+                || *ty == ScalarType::I32
+                    && self.is_bounded(inner, true, holdings)
+                    && self.is_bounded(inner, false, holdings);
             *e = fits.then(|| std::mem::replace(&mut **inner, Expr::from(0)))?;
         }
         match e {
@@ -143,36 +140,22 @@ impl Forward<'_> {
             Expr::Binary(op, ..) if !matches!(op, BinaryOp::Div | BinaryOp::Shl | BinaryOp::Shr) => {}
             _ => return None,
         }
-        e.children_mut().into_iter().try_for_each(|child| self.without_casts(child))
+        e.children_mut().into_iter().try_for_each(|child| self.without_casts(child, holdings))
     }
 
     /// Whether an integer expression is an `int`, as far as its upper or its lower limit is concerned.
-    fn is_bounded(&self, e: &Expr, above: bool) -> bool {
+    fn is_bounded(&self, e: &Expr, above: bool, holdings: &Holdings<'_>) -> bool {
+        let is_bounded = |e: &Expr| self.is_bounded(e, above, holdings);
         match e {
-            Expr::Affine(a) => self.is_int(a) || !above && self.facts.prove_non_negative(a),
-            Expr::Cast(ty, inner) => *ty == ScalarType::I32 || self.is_bounded(inner, above),
-            Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), l, r) => {
-                let (l, r) = (self.is_bounded(l, above), self.is_bounded(r, above));
-                if above == (*op == BinaryOp::Min) { l || r } else { l && r }
-            }
-            Expr::Select { then, otherwise, .. } => {
-                self.is_bounded(then, above) && self.is_bounded(otherwise, above)
-            }
-            // Overflow of an `int` is undefined.
-            Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Rem, l, r) => {
-                [l, r].into_iter().all(|e| self.is_bounded(e, true) && self.is_bounded(e, false))
-            }
+            _ if holdings.is_int(e) => true,
+            Expr::Affine(a) => !above && self.facts.prove_non_negative(a),
+            Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), l, r) => match above == (*op == BinaryOp::Min)
+            {
+                true => is_bounded(l) || is_bounded(r),
+                false => is_bounded(l) && is_bounded(r),
+            },
+            Expr::Select { then, otherwise, .. } => is_bounded(then) && is_bounded(otherwise),
             _ => false,
         }
-    }
-
-    /// Whether C computes this as an `int`.
-    fn is_int(&self, a: &Affine) -> bool {
-        let is_small = |c: i64| i32::try_from(c).is_ok();
-        let is_int = |var: Var| match var {
-            Var::Loop(id) => self.types.get(&id) == Some(&ScalarType::I32),
-            Var::Sym(id) => self.program.symbols.get(&id).is_some_and(|s| s.ty == ScalarType::I32),
-        };
-        is_small(a.constant_part()) && a.terms().all(|(var, c)| is_small(c) && is_int(var))
     }
 }

@@ -101,7 +101,7 @@ void ring(int n, double a[restrict n], double b[restrict n])
 //       if left >= n {
 //         S2@31: left = n - 1
 //       }
-//       S3@32: b[i] = a[(i - d < 0 ? 0 : i - d) >= n ? n - 1 : i - d < 0 ? 0 : i - d]
+//       S3@32: b[i] = a[min(max(i - d, 0), n - 1)]
 //     }
 //   }
 // }

@@ -56,6 +56,8 @@ const MOST_PARTS: usize = 64;
 #[derive(Clone)]
 pub(crate) struct Holdings<'a> {
     program: &'a Program,
+    /// Loops whose iterators are of type `int`.
+    narrow: BTreeSet<LoopId>,
     written: BTreeSet<ArrayId>,
     scalars: BTreeMap<ArrayId, Expr>,
 }
@@ -65,7 +67,8 @@ impl<'a> Holdings<'a> {
     pub(crate) fn of(program: &'a Program, nest: &Nest) -> Self {
         let written = nest.accesses().into_iter().filter(|(_, is_written)| *is_written);
         let written = written.map(|(access, _)| access.array).collect();
-        Self { program, written, scalars: BTreeMap::new() }
+        let narrow = nest.loops().into_iter().filter(|l| l.ty == ScalarType::I32).map(|l| l.id).collect();
+        Self { program, narrow, written, scalars: BTreeMap::new() }
     }
 
     /// The expression without what the nest writes, if it does not depend on anything else of that.
@@ -107,13 +110,43 @@ impl<'a> Holdings<'a> {
         match self.known(&s.value).and_then(|value| self.updated(s, value)) {
             Some(value) => {
                 let element = self.program.array(id).element;
-                let held = match natural(self.program, &value) {
-                    Some(ty) if ty == element => value,
-                    _ => converted(element, value),
+                let is_same = match element {
+                    // Where it overflows, C defines nothing.
+                    ScalarType::I32 => self.is_int(&value),
+                    _ => natural(self.program, &value) == Some(element),
                 };
+                let held = if is_same { value } else { converted(element, value) };
                 self.scalars.insert(id, held);
             }
             None => _ = self.scalars.remove(&id),
+        }
+    }
+
+    /// Whether C computes a value as an `int`.
+    pub(crate) fn is_int(&self, e: &Expr) -> bool {
+        let is_small = |c: i64| i32::try_from(c).is_ok();
+        let is_narrow = |var: Var| match var {
+            Var::Loop(id) => self.narrow.contains(&id),
+            Var::Sym(id) => self.program.symbols.get(&id).is_some_and(|s| s.ty == ScalarType::I32),
+        };
+        match e {
+            Expr::Affine(a) => {
+                is_small(a.constant_part()) && a.terms().all(|(var, c)| is_small(c) && is_narrow(var))
+            }
+            Expr::Select { then, otherwise, .. } => self.is_int(then) && self.is_int(otherwise),
+            Expr::Unary(UnaryOp::Neg, e) => self.is_int(e),
+            Expr::Binary(
+                BinaryOp::Add
+                | BinaryOp::Sub
+                | BinaryOp::Mul
+                | BinaryOp::Div
+                | BinaryOp::Rem
+                | BinaryOp::Min
+                | BinaryOp::Max,
+                l,
+                r,
+            ) => self.is_int(l) && self.is_int(r),
+            _ => natural(self.program, e) == Some(ScalarType::I32),
         }
     }
 

@@ -226,10 +226,15 @@ fn decided_by(e: &Expr, known: &[Constraint]) -> Vec<Constraint> {
         Expr::Select { condition, then, otherwise } if is_integer(then) && is_integer(otherwise) => {
             found.extend(comparisons(condition).unwrap_or_default());
         }
+        Expr::Binary(BinaryOp::Min | BinaryOp::Max, l, r) => {
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            extremes(l, &mut left);
+            extremes(r, &mut right);
+            found.extend(left.iter().flat_map(|l| right.iter().map(|r| at_least(l, Affine::clone(r)))));
+        }
         Expr::Binary(op, l, r) => {
             let (Some(left), Some(right)) = (l.as_affine(), r.as_affine()) else { return };
             match op {
-                BinaryOp::Min | BinaryOp::Max => found.push(at_least(left, right.clone())),
                 BinaryOp::Rem if turns_seldom(left, right) => {
                     found.extend((1..MOST_TURNS).map(|turns| at_least(left, right.scaled(turns))))
                 }
@@ -239,6 +244,17 @@ fn decided_by(e: &Expr, known: &[Constraint]) -> Vec<Constraint> {
         _ => {}
     });
     found
+}
+
+/// The affine expressions of which minima and maxima choose one.
+fn extremes<'e>(e: &'e Expr, found: &mut Vec<&'e Affine>) {
+    match e {
+        Expr::Affine(a) => found.push(a),
+        Expr::Binary(BinaryOp::Min | BinaryOp::Max, l, r) => {
+            [l, r].into_iter().for_each(|e| extremes(e, found))
+        }
+        _ => {}
+    }
 }
 
 #[cfg(test)]

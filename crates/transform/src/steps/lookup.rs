@@ -1,8 +1,8 @@
 //! Finds loops and statements of a schedule by their ids; refuses unknown ones.
 
 use crate::refusal::{Reason, RefusalKind};
-use crate::schedule::{LoopNode, Schedule, Tree};
-use oxeye_ir::{LoopId, StmtId};
+use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
+use oxeye_ir::{Affine, Constraint, LoopId, Relation, StmtId};
 
 /// The loop with this id.
 pub(super) fn loop_node(schedule: &Schedule, id: LoopId) -> Result<&LoopNode, Reason> {
@@ -36,6 +36,30 @@ pub(crate) fn perfect_chain(schedule: &Schedule, top: LoopId) -> Vec<LoopId> {
         current = Some(next);
     }
     chain
+}
+
+/// The first and the last iteration of a loop, as expressions of symbols and outer iterators, where the number between them is one.
+pub(crate) fn window(schedule: &Schedule, id: LoopId) -> Option<(Affine, Affine)> {
+    let first = schedule.loop_node(id).and_then(|l| all_leaves(&l.body).first().copied())?;
+    let domain = &schedule.statements[first].domain;
+    let limits = |sign: i64| {
+        let limit = move |row: &Constraint| {
+            let is_limit = row.expr.coefficient(id) == sign && row.relation == Relation::NonNegative;
+            is_limit.then(|| row.expr.clone().add_scaled(&Affine::var(id), -sign).scaled(-sign))
+        };
+        domain.iter().filter_map(limit)
+    };
+    let windows = limits(1).flat_map(|low| limits(-1).map(move |high| (low.clone(), high)));
+    let length = |(low, high): &(Affine, Affine)| (high.clone() - low.clone()).as_constant();
+    let found =
+        windows.filter_map(|window| Some((length(&window)?, window))).min_by_key(|(length, _)| *length);
+    found.map(|(_, window)| window)
+}
+
+/// How many iterations a loop has, wherever it begins, if that is a number.
+pub(crate) fn iterations(schedule: &Schedule, id: LoopId) -> Option<i64> {
+    let (low, high) = window(schedule, id)?;
+    Some((high - low).as_constant()? + 1)
 }
 
 /// The position of the only statement with this id.

@@ -10,7 +10,7 @@ mod check;
 mod lookup;
 pub(crate) mod registry;
 
-pub(crate) use lookup::{all_loops, perfect_chain};
+pub(crate) use lookup::{all_loops, iterations, perfect_chain, window};
 
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};

@@ -1,6 +1,7 @@
 //! Unroll: repeats the body of a loop.
 //!
-//! *Rewrite*: `for i S(i)` → `for it { S(4it); S(4it+1); S(4it+2); S(4it+3) }`, with a plain loop for the partial tile.
+//! *Rewrite*: `for i S(i)` → `for it { S(4it); S(4it+1); S(4it+2); S(4it+3) }`, with a plain loop for the partial tile; a loop of as
+//! many iterations is written out.
 //!
 //! *Legal when*: always, since the order does not change.
 
@@ -30,7 +31,11 @@ step! {
 
 impl Step for Unroll {
     fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
-        tile::strip_mine(schedule, &[self.at], &[self.factor])?;
+        let is_whole = lookup::iterations(schedule, self.at) == Some(self.factor)
+            && !lookup::loop_node(schedule, self.at)?.reverse;
+        if !is_whole {
+            tile::strip_mine(schedule, &[self.at], &[self.factor])?;
+        }
         lookup::loop_node_mut(schedule, self.at)?.execution = Execution::Unrolled;
         Ok(())
     }

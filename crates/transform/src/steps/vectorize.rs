@@ -3,8 +3,8 @@
 //! *Rewrite*: `for i S` → `#pragma omp simd` over `i`; accumulations into scalars, and into elements that do not change
 //! with the loop, become reductions.
 //!
-//! *Legal when* the judge finds no dependence between different iterations. *Refused when* the loop contains loops, or
-//! is already concurrent.
+//! *Legal when* the judge finds no dependence between different iterations. *Refused when* the loop contains loops that are not
+//! written out, or is already concurrent.
 
 use super::argument::Kind;
 use super::lookup;
@@ -27,7 +27,7 @@ step! {
 impl Step for Vectorize {
     fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
         let loop_node = lookup::loop_node(schedule, self.at)?;
-        if loop_node.body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
+        if !loop_node.body.iter().all(is_written_out) {
             return Err(Reason::unsupported(format!(
                 "loop {} is not innermost",
                 schedule.loop_name(self.at)
@@ -41,5 +41,15 @@ impl Step for Vectorize {
         let reductions = needed_reductions(schedule, self.at, policy, |_| true, execution)?;
         lookup::loop_node_mut(schedule, self.at)?.execution = execution(reductions);
         Ok(())
+    }
+}
+
+/// Whether this is a statement, or a loop of a few iterations that are repeated in the text, so that nothing of it is left but
+/// statements.
+pub(crate) fn is_written_out(tree: &Tree) -> bool {
+    match tree {
+        Tree::Leaf(_) => true,
+        Tree::Loop(l) => l.execution == Execution::Unrolled && l.body.iter().all(is_written_out),
+        Tree::PackedContraction(_) => false,
     }
 }

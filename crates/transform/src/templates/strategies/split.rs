@@ -11,7 +11,7 @@ use super::tree::{innermost_loops, next_sibling, top_loops};
 use crate::scan::{conditions_on, placed};
 use crate::schedule::space::implies;
 use crate::schedule::{Schedule, all_leaves};
-use crate::steps::IndexSetSplit;
+use crate::steps::{IndexSetSplit, Unroll, iterations, window};
 use crate::templates::unfit::Unfit;
 use oxeye_ir::{Affine, Constraint, LoopId, Relation, Var};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,9 +97,36 @@ fn at_borders(builder: &mut Builder, id: LoopId) {
     }
     lengths.push(between(low.as_ref(), high.as_ref()));
     let longest = (0..pieces.len()).rev().max_by_key(|k| lengths[*k]).unwrap_or(0);
-    let inner =
-        builder.schedule.loop_node(pieces[longest]).map_or(Vec::new(), |piece| top_loops(&piece.body));
+    let longest = pieces[longest];
+    let inner = builder.schedule.loop_node(longest).map_or(Vec::new(), |piece| top_loops(&piece.body));
+    if pieces.len() > 1 && !inner.is_empty() && inner.iter().all(|l| is_window(&builder.schedule, *l)) {
+        write_out(builder, longest);
+    }
     inner.into_iter().for_each(|inner| at_borders(builder, inner));
+}
+
+/// Most statements of a loop in which windows are written out.
+const MOST_WRITTEN: i64 = 40;
+
+/// Writes out the windows in a loop, so that its iterations may be those of vector lanes, where that makes few statements.
+fn write_out(builder: &mut Builder, id: LoopId) {
+    let Some(loop_node) = builder.schedule.loop_node(id) else { return };
+    let paths = builder.schedule.paths();
+    let inner = |s: &usize| paths[*s].iter().skip_while(|l| **l != id).skip(1).copied().collect::<Vec<_>>();
+    let leaves = all_leaves(&loop_node.body);
+    let length = |l: &LoopId| iterations(&builder.schedule, *l).unwrap_or(i64::MAX);
+    let n_written = leaves
+        .iter()
+        .fold(0_i64, |n, s| n.saturating_add(inner(s).iter().map(length).fold(1, i64::saturating_mul)));
+    if n_written > MOST_WRITTEN {
+        return;
+    }
+    let windows: BTreeMap<LoopId, i64> =
+        leaves.iter().flat_map(|s| inner(s)).map(|l| (l, length(&l))).collect();
+    for (at, factor) in windows {
+        // One that cannot be written out stays a loop.
+        _ = builder.step(Unroll { at, factor });
+    }
 }
 
 /// The first iteration of a loop and the one behind the last, where they are numbers.
@@ -130,20 +157,23 @@ fn borders(schedule: &Schedule, id: LoopId) -> Vec<Affine> {
         let statement = &schedule.statements[s];
         let known = &statement.domain;
         let inner = || paths[s].iter().skip_while(|l| **l != id).skip(1);
-        let windows: BTreeMap<LoopId, (i64, i64)> =
-            inner().filter_map(|l| Some((*l, constant_range(known, *l)?))).collect();
-        let rows = conditions_on(&[placed(statement)], id, known).into_iter().chain(known.iter().cloned());
-        for row in rows.filter(|row| row.relation == Relation::NonNegative) {
-            let c = row.expr.coefficient(id);
+        let windows: BTreeMap<LoopId, (Affine, Affine)> =
+            inner().filter_map(|l| Some((*l, window(schedule, *l)?))).collect();
+        let node = placed(statement);
+        let moving = windows.iter().filter(|(_, (low, _))| low.uses(id)).map(|(l, _)| *l);
+        let rows =
+            [id].into_iter().chain(moving).flat_map(|l| conditions_on(std::slice::from_ref(&node), l, known));
+        for row in rows.chain(known.iter().cloned()).filter(|row| row.relation == Relation::NonNegative) {
             let reaches = |least: bool| {
                 row.expr.substitute(&|v| match v {
                     Var::Loop(l) => windows.get(&l).map(|(low, high)| {
-                        Affine::from(if (row.expr.coefficient(l) > 0) == least { *low } else { *high })
+                        if (row.expr.coefficient(l) > 0) == least { low.clone() } else { high.clone() }
                     }),
                     Var::Sym(_) => None,
                 })
             };
             let (least, most) = (reaches(true), reaches(false));
+            let c = least.coefficient(id);
             if c.abs() != 1 || least == most || inner().any(|l| least.uses(*l)) {
                 continue;
             }
@@ -167,17 +197,7 @@ fn borders(schedule: &Schedule, id: LoopId) -> Vec<Affine> {
 
 /// Whether a loop is so short that it goes over a window.
 fn is_window(schedule: &Schedule, id: LoopId) -> bool {
-    let first = schedule.loop_node(id).and_then(|l| all_leaves(&l.body).first().copied());
-    first.is_some_and(|s| {
-        constant_range(&schedule.statements[s].domain, id)
-            .is_some_and(|(low, high)| high - low < LARGEST_WINDOW)
-    })
-}
-
-/// The least and the greatest value of an iterator between numbers.
-fn constant_range(domain: &[Constraint], id: LoopId) -> Option<(i64, i64)> {
-    let [low, high] = constant_bounds(domain, id);
-    low.zip(high)
+    iterations(schedule, id).is_some_and(|n| n <= LARGEST_WINDOW)
 }
 
 /// The least and the greatest value of an iterator, each where it is a number.

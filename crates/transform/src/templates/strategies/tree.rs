@@ -1,6 +1,7 @@
 //! Positions in the schedule tree.
 
 use crate::schedule::Tree;
+use crate::steps::vectorize::is_written_out;
 use oxeye_ir::LoopId;
 
 /// Whether any of the trees contains a packed contraction.
@@ -22,7 +23,7 @@ pub(crate) fn innermost_loops(trees: &[Tree]) -> Vec<LoopId> {
     trees
         .iter()
         .flat_map(|t| match t {
-            Tree::Loop(b) if b.body.iter().all(|c| matches!(c, Tree::Leaf(_))) => vec![b.id],
+            Tree::Loop(b) if b.body.iter().all(is_written_out) => vec![b.id],
             Tree::Loop(b) => innermost_loops(&b.body),
             _ => Vec::new(),
         })
