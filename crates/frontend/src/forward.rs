@@ -8,14 +8,18 @@
 use crate::lower::Holdings;
 use crate::prove::Facts;
 use oxeye_ir::{
-    ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, Nest, NestId, Node, Program, ScalarType, UnaryOp,
+    ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, Nest, NestId, Node, Program, ScalarType, Storage,
+    UnaryOp,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Replaces them in all nests, of which this is known. The stores remain: the text of the user needs the variables.
-pub(crate) fn forward(program: &mut Program, known: &HashMap<NestId, Facts>) {
+/// Replaces them in all nests, of which this is known. Gives the scalars that a nest does not use any more, though its text does:
+/// those of which nothing is read, neither in the nest nor after it.
+pub(crate) fn forward(program: &mut Program, known: &HashMap<NestId, Facts>) -> Vec<(NestId, ArrayId)> {
     let mut nests = std::mem::take(&mut program.nests);
+    let mut unused = Vec::new();
     for nest in nests.values_mut() {
+        let read_before = read(nest);
         let mut forward = Forward {
             is_whole: has_scalar_bounds(nest),
             facts: known.get(&nest.id).cloned().unwrap_or_default(),
@@ -24,8 +28,47 @@ pub(crate) fn forward(program: &mut Program, known: &HashMap<NestId, Facts>) {
         let mut roots = std::mem::take(&mut nest.roots);
         forward.nodes(&mut roots, &mut holdings);
         nest.roots = roots;
+        let is_scratch = |id: ArrayId| match program.array(id).storage {
+            Storage::Local => !nest.live_out.contains(&id),
+            Storage::Body(_) => true,
+            Storage::Temp(_) | Storage::Param | Storage::Global => false,
+        };
+        let read_after = read(nest);
+        let dead: BTreeSet<ArrayId> =
+            read_before.difference(&read_after).copied().filter(|id| is_scratch(*id)).collect();
+        remove(&mut nest.roots, &dead);
+        unused.extend(dead.into_iter().map(|array| (nest.id, array)));
     }
     program.nests = nests;
+    unused
+}
+
+/// The arrays that a nest reads, other than for new values of themselves.
+fn read(nest: &Nest) -> BTreeSet<ArrayId> {
+    let mut n_reads: BTreeMap<ArrayId, usize> = BTreeMap::new();
+    for (access, _) in nest.accesses().into_iter().filter(|(_, is_written)| !is_written) {
+        *n_reads.entry(access.array).or_insert(0) += 1;
+    }
+    for s in nest.stmts() {
+        for _ in s.value.reads().into_iter().filter(|access| access.array == s.target.array) {
+            n_reads.entry(s.target.array).and_modify(|n| *n -= 1);
+        }
+    }
+    n_reads.into_iter().filter(|(_, n)| *n > 0).map(|(id, _)| id).collect()
+}
+
+/// Removes statements that store into one of these, and what is empty without them.
+fn remove(nodes: &mut Vec<Node>, dead: &BTreeSet<ArrayId>) {
+    if dead.is_empty() {
+        return;
+    }
+    nodes.retain_mut(|node| {
+        if let Node::Stmt(s) = node {
+            return !dead.contains(&s.target.array);
+        }
+        node.bodies_mut().into_iter().for_each(|body| remove(body, dead));
+        node.bodies().iter().any(|body| !body.is_empty())
+    });
 }
 
 /// Whether a bound reads a scalar that the nest writes.

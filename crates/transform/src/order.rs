@@ -89,24 +89,24 @@ pub(crate) fn innermost_cost(schedule: &Schedule, s: usize, iterator: LoopId) ->
         .map(|access| {
             let indices: Option<Vec<Affine>> =
                 access.indices.iter().map(|i| Some(statement.mapped(i.as_ref()?))).collect();
-            let Some(indices) = indices else { return 1.0 };
-            match indices.split_last() {
-                None => 0.0,
-                Some((last, others)) => {
-                    if others.iter().any(|i| i.uses(iterator)) {
-                        1.0
-                    } else {
-                        match last.coefficient(iterator).abs() {
-                            0 => 0.0,
-                            1 => 0.125,
-                            2..=7 => 0.5,
-                            _ => 1.0,
-                        }
-                    }
-                }
-            }
+            access_cost(indices.as_deref(), iterator)
         })
         .sum()
+}
+
+/// What one access at these indices, if they are known, costs with this loop innermost.
+pub(crate) fn access_cost(indices: Option<&[Affine]>, iterator: LoopId) -> f64 {
+    let Some(indices) = indices else { return 1.0 };
+    match indices.split_last() {
+        None => 0.0,
+        Some((_, others)) if others.iter().any(|i| i.uses(iterator)) => 1.0,
+        Some((last, _)) => match last.coefficient(iterator).abs() {
+            0 => 0.0,
+            1 => 0.125,
+            2..=7 => 0.5,
+            _ => 1.0,
+        },
+    }
 }
 
 /// The dependences of an imported schedule, none of them ordered yet.

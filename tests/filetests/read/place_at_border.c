@@ -61,8 +61,6 @@ void ring(int n, double a[restrict n], double b[restrict n])
 //   symbol P1 ny: i64
 //   assume ny + 1 >= 0
 //   array A0 sum: f32 local
-//   array A1 k2: i32 local
-//   array A2 l2: i32 local
 //   array A3 u1: f32[nx + 2][ny + 2] param
 //   array A4 u: f32[nx + 2][ny + 2] param
 //   may_alias u1 u
@@ -73,10 +71,6 @@ void ring(int n, double a[restrict n], double b[restrict n])
 //         S0@10: sum = 0
 //         for L2 k: i32 in i - 1 .. i + 2 {
 //           for L3 l: i32 in j - 1 .. j + 2 {
-//             S1@13: k2 = max(1, k)
-//             S2@14: k2 = min(nx, max(1, k))
-//             S3@15: l2 = max(1, l)
-//             S4@16: l2 = min(ny, max(1, l))
 //             S5@17: sum += u1[min(nx, max(1, k))][min(ny, max(1, l))]
 //           }
 //         }
@@ -107,16 +101,11 @@ void ring(int n, double a[restrict n], double b[restrict n])
 // }
 // program mirrored {
 //   symbol P0 n: i32
-//   array A0 left: i32 body(L0)
 //   array A1 b: f64[n] param
 //   array A2 a: f64[n] param
 //   dataflow { N0 }
 //   nest N0 in mirrored span 1114 .. 1305 line 39 {
 //     for L0 i: i32 in 0 .. n {
-//       S0@40: left = i - 1
-//       if i - 1 < 0 {
-//         S1@42: left = 1 - i
-//       }
 //       S2@44: b[i] = a[i - 1 < 0 ? 1 - i : i - 1] + a[i + 1 < n ? i + 1 : n - 2]
 //     }
 //   }

@@ -79,8 +79,6 @@ void narrowed(long nx, long ny, float **u, float **s)
 //   symbol P6 oxeye_first_element_3: i64
 //   symbol P7 oxeye_last_element_3: i64
 //   array A0 sum: f32 local
-//   array A1 k2: i32 local
-//   array A2 l2: i32 local
 //   array A3 u: f32[?][P2] param linear
 //   array A4 s: f32[?][P3] param linear
 //   may_alias u s
@@ -92,10 +90,6 @@ void narrowed(long nx, long ny, float **u, float **s)
 //         S0@28: sum = 0
 //         for L2 k: i32 in i - 1 .. i + 2 {
 //           for L3 l: i32 in j - 1 .. j + 2 {
-//             S1@31: k2 = max(1, k)
-//             S2@32: k2 = min(nx, max(1, k))
-//             S3@33: l2 = max(1, l)
-//             S4@34: l2 = min(ny, max(1, l))
 //             S5@35: sum += u[min(nx, max(1, k))][min(ny, max(1, l))]
 //           }
 //         }

@@ -23,7 +23,7 @@ use crate::scan::counter;
 use crate::scopes::Scopes;
 use crate::uniform::Uniformity;
 use oxeye_binding::{Bound, OwnText};
-use oxeye_ir::{Expr, NestId, SymId};
+use oxeye_ir::{ArrayId, Expr, Nest, NestId, Storage, SymId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Control structure before arrays have their final ids.
@@ -127,6 +127,8 @@ impl<'a> Regions<'a> {
         for facts in regions.known.values_mut() {
             regions.state.program.assumptions.iter().for_each(|a| facts.push(a.clone()));
         }
+        remove_copies(&mut regions.state.program, &regions.state.members);
+        regions.forward_scalars();
         let wide = std::mem::take(&mut regions.state.wide);
         let scopes = Scopes::of(cx);
         let declared: HashMap<SymId, VarId> =
@@ -136,8 +138,6 @@ impl<'a> Regions<'a> {
                 (Some(var), Some(range)) => scopes.includes(*var, *range),
                 _ => true,
             };
-        remove_copies(&mut regions.state.program, &regions.state.members);
-        forward(&mut regions.state.program, &regions.known);
         ragged::align(&mut regions.state.program);
         let mut counting = BTreeSet::new();
         cx.function.body.walk(&mut |s| {
@@ -160,6 +160,21 @@ impl<'a> Regions<'a> {
             Bound { program: state.program, binding: state.binding },
             Found { inlined, own_texts, ranges, groups, refused },
         )
+    }
+
+    /// Scalars in indices and bounds are replaced by what they hold. The text of the user still needs the variables.
+    fn forward_scalars(&mut self) {
+        let unused = forward(&mut self.state.program, &self.known);
+        for (nest, array) in &unused {
+            let is_outside = self.state.program.array(*array).storage == Storage::Local;
+            let variable = self.state.vars.get(array).filter(|_| is_outside);
+            if let Some(declaration) = variable.and_then(|v| self.cx.file.declaration(self.cx.file.var(*v))) {
+                self.own_texts.entry(*nest).or_default().unused.push(format!("{declaration} = {{0}}"));
+            }
+        }
+        let program = &mut self.state.program;
+        let used: BTreeSet<ArrayId> = program.nests.values().flat_map(Nest::arrays).collect();
+        program.arrays.retain(|id, _| used.contains(id) || !unused.iter().any(|(_, array)| array == id));
     }
 
     /// Checks that end the program come before the nests, in terms of the arrays as they are now.

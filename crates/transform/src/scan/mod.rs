@@ -12,7 +12,7 @@ mod scalar_replacement;
 mod storage;
 
 pub(crate) use conditions::{bounds_from, condition, guarded};
-pub(crate) use regions::conditions_on;
+pub(crate) use regions::{as_known, conditions_on};
 pub(crate) use rewrite::{for_each_access, make_unique, placed, rename_array};
 
 use conditions::complementary;

@@ -4,7 +4,8 @@
 //! and what a remainder is; conditions that an innermost loop does not change are tested before it (loop unswitching, Allen and
 //! Cocke, 1971).
 
-use super::rewrite::for_each_access;
+use super::rewrite::{for_each_access, placed};
+use crate::schedule::Statement;
 use crate::schedule::space::{implies, is_empty};
 use oxeye_analysis::{affine_condition, negated_condition};
 use oxeye_ir::{Affine, BinaryOp, Constraint, Expr, LoopId, Node, Stmt, UnaryOp, Var};
@@ -130,6 +131,11 @@ impl Known<'_> {
             _ => None,
         }
     }
+}
+
+/// A statement over the loops of the schedule, with what its domain decides.
+pub(crate) fn as_known(statement: &Statement) -> Vec<Node> {
+    Known { rows: &statement.domain, conditions: &[] }.decided(vec![placed(statement)])
 }
 
 /// How often a divisor is taken off to find a remainder: `(x - 1 + n) % n` is `x - 1`.

@@ -9,11 +9,11 @@ use crate::refusal::Reason;
 use crate::scan;
 use crate::schedule::{Schedule, Tree, all_leaves};
 use crate::steps::Transformation;
-use crate::steps::{self, perfect_chain};
+use crate::steps::{self, iterations, perfect_chain, window};
 use crate::steps::{Interchange, PackedContraction, Parallelize, Tile, Vectorize};
 use crate::templates::machine::Machine;
 use crate::templates::template::{BlockShape, Shares};
-use oxeye_ir::{Constraint, Execution, LoopId, Relation, WorkSharing};
+use oxeye_ir::{Affine, Execution, LoopId, Var, WorkSharing};
 
 /// Iterations of an innermost loop that a thread takes at a time.
 const CHUNK: i64 = 512;
@@ -249,12 +249,38 @@ impl Builder {
     /// Whether vector lanes would read and write next to each other in a loop that runs in order, or may be `scattered`.
     fn is_for_lanes(&self, id: LoopId, scattered: bool) -> bool {
         let Some(loop_node) = self.schedule.loop_node(id) else { return false };
+        let has_windows = loop_node.body.iter().any(|tree| matches!(tree, Tree::Loop(_)));
         let is_contiguous = |stmt: &usize| {
             let n = self.schedule.statements[*stmt].accesses.len() as f64;
-            order::innermost_cost(&self.schedule, *stmt, id) <= 0.3 * n
+            let cost = match has_windows {
+                true => self.cost_between_windows(*stmt, id),
+                false => order::innermost_cost(&self.schedule, *stmt, id),
+            };
+            cost <= 0.3 * n
         };
         loop_node.execution == Execution::Sequential
             && (scattered || all_leaves(&loop_node.body).iter().all(is_contiguous))
+    }
+}
+
+impl Builder {
+    /// What the accesses of a statement cost with this loop innermost, as the loops inside it are written out.
+    fn cost_between_windows(&self, stmt: usize, id: LoopId) -> f64 {
+        let mut cost = 0.0;
+        let at_first = |index: &Affine| {
+            index.substitute(&|v| match v {
+                Var::Loop(l) if l != id => window(&self.schedule, l).map(|(first, _)| first),
+                _ => None,
+            })
+        };
+        for mut node in scan::as_known(&self.schedule.statements[stmt]) {
+            scan::for_each_access(&mut node, &mut |access| {
+                let indices: Option<Vec<Affine>> =
+                    access.indices.iter().map(|index| Some(at_first(index.as_affine()?))).collect();
+                cost += order::access_cost(indices.as_deref(), id);
+            });
+        }
+        cost
     }
 }
 
@@ -263,18 +289,7 @@ const FEW: i64 = 8;
 
 /// Whether a loop has few iterations, wherever it starts.
 fn is_short(schedule: &Schedule, id: LoopId) -> bool {
-    let leaf = schedule.loop_node(id).and_then(|l| all_leaves(&l.body).first().copied());
-    let domain = leaf.map_or(&[][..], |s| schedule.statements[s].domain.as_slice());
-    let bounds = |sign: i64| {
-        let is_bound = move |row: &&Constraint| {
-            row.expr.coefficient(id) == sign && row.relation == Relation::NonNegative
-        };
-        domain.iter().filter(is_bound).map(|row| row.expr.clone())
-    };
-    // `i - low ≥ 0` and `high - i ≥ 0` add up to `high - low`.
-    bounds(1).any(|low| {
-        bounds(-1).any(|high| (low.clone() + high).as_constant().is_some_and(|last| last + 1 < FEW))
-    })
+    iterations(schedule, id).is_some_and(|n| n < FEW)
 }
 
 /// The schedule for concurrent work whose parts differ.

@@ -10,7 +10,7 @@ use super::builder::Builder;
 use super::tree::{innermost_loops, next_sibling, top_loops};
 use crate::scan::{conditions_on, placed};
 use crate::schedule::space::implies;
-use crate::schedule::{Schedule, all_leaves};
+use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
 use crate::steps::{IndexSetSplit, Unroll, iterations, window};
 use crate::templates::unfit::Unfit;
 use oxeye_ir::{Affine, Constraint, LoopId, Relation, Var};
@@ -46,7 +46,10 @@ pub(crate) fn at_conditions(mut builder: Builder) -> Result<Builder, Unfit> {
     }
     let has_borders = !builder.steps.is_empty();
     for id in innermost_loops(&builder.schedule.roots) {
-        if has_borders && is_window(&builder.schedule, id) {
+        let has_windows = |l: &LoopNode| l.body.iter().any(|tree| matches!(tree, Tree::Loop(_)));
+        let is_of_borders =
+            is_window(&builder.schedule, id) || builder.schedule.loop_node(id).is_some_and(has_windows);
+        if has_borders && is_of_borders {
             continue;
         }
         let points = changes(&builder.schedule, id);
@@ -106,7 +109,7 @@ fn at_borders(builder: &mut Builder, id: LoopId) {
 }
 
 /// Most statements of a loop in which windows are written out.
-const MOST_WRITTEN: i64 = 40;
+const MOST_WRITTEN: i64 = 64;
 
 /// Writes out the windows in a loop, so that its iterations may be those of vector lanes, where that makes few statements.
 fn write_out(builder: &mut Builder, id: LoopId) {
