@@ -112,14 +112,11 @@ void ring(int n, double a[restrict n], double b[restrict n])
 // }
 // program ring {
 //   symbol P0 n: i32
-//   array A0 right: i32 body(L0)
 //   array A1 b: f64[n] param
 //   array A2 a: f64[n] param
 //   dataflow { N0 }
 //   nest N0 in ring span 1387 .. 1540 line 51 {
 //     for L0 i: i32 in 0 .. n {
-//       S0@52: right = i + 1
-//       S1@53: right = right % n
 //       S2@55: b[i] = a[(i + n - 1) % n] - a[(i + 1) % n]
 //     }
 //   }

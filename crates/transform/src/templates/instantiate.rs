@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::strategies::builder::Builder;
-use super::strategies::{contraction, factor, fission, merge, split, stencil, tile};
+use super::strategies::{contraction, factor, fission, merge, split, stencil, tile, write_out};
 use super::template::{
     Base, BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads,
 };
@@ -137,7 +137,14 @@ impl<'a> Instantiator<'a> {
         let team = self.machine.threads > 1;
         found.sort_by_key(|template| match (template.threads, template.strategy) {
             (Threads::One, _) if team => 2,
-            (_, Strategy::Loops(_) | Strategy::Crossings | Strategy::Merged | Strategy::Fissioned) => 1,
+            (
+                _,
+                Strategy::Loops(_)
+                | Strategy::Crossings
+                | Strategy::WrittenOut
+                | Strategy::Merged
+                | Strategy::Fissioned,
+            ) => 1,
             _ => 0,
         });
         found
@@ -261,6 +268,7 @@ impl Start {
             | Strategy::Crossings
             | Strategy::Regions
             | Strategy::Merged
+            | Strategy::WrittenOut
             | Strategy::Fissioned => None,
             Strategy::PackedContraction(_) | Strategy::Factor { .. } | Strategy::TimeTiles { .. } => {
                 match template.threads {
@@ -293,6 +301,7 @@ impl Start {
             Strategy::Crossings => split::at_crossings(builder).map(whole),
             Strategy::Regions => split::at_conditions(builder).map(whole),
             Strategy::Merged => merge::with_shifts(builder).map(whole),
+            Strategy::WrittenOut => write_out::short_loops(builder).map(whole),
             Strategy::Fissioned => fission::at_kinds(builder).map(whole),
         }
     }
@@ -396,7 +405,7 @@ impl Start {
             _ => &[(4, 4), (4, 8), (8, 8)],
         };
         found.extend(tiles.iter().map(|(steps, rows)| Strategy::TimeTiles { steps: *steps, rows: *rows }));
-        found.extend([Strategy::Crossings, Strategy::Regions]);
+        found.extend([Strategy::Crossings, Strategy::Regions, Strategy::WrittenOut]);
         if self.schedule.roots.len() > 1 {
             found.push(Strategy::Merged);
         }

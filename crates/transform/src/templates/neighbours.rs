@@ -51,7 +51,8 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
             if loops.order == Order::Source {
                 near.push(Strategy::PackedContraction(BlockShape::USUAL));
                 near.push(Strategy::TimeTiles { steps: 8, rows: 32 });
-                near.extend([Strategy::Crossings, Strategy::Regions, Strategy::Merged, Strategy::Fissioned]);
+                near.extend([Strategy::Crossings, Strategy::Regions, Strategy::WrittenOut]);
+                near.extend([Strategy::Merged, Strategy::Fissioned]);
             }
             near
         }
@@ -76,7 +77,11 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
             near.push(source);
             near
         }
-        Strategy::Crossings | Strategy::Regions | Strategy::Merged | Strategy::Fissioned => vec![source],
+        Strategy::Crossings
+        | Strategy::Regions
+        | Strategy::WrittenOut
+        | Strategy::Merged
+        | Strategy::Fissioned => vec![source],
     }
 }
 

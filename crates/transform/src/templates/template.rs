@@ -52,6 +52,8 @@ pub enum Strategy {
     Crossings,
     /// Innermost loops cut where conditions inside them change.
     Regions,
+    /// Short loops written out, so that those around them are for vector lanes.
+    WrittenOut,
     /// Neighbouring loops merged, the later ones shifted so that they run as soon as what they read is there.
     Merged,
     /// Loops cut so that what runs in order stands apart from what threads may share.
@@ -268,6 +270,7 @@ impl Strategy {
             Strategy::TimeTiles { steps, rows } => format!("time tiles {steps}x{rows}"),
             Strategy::Crossings => "split where iterators meet".into(),
             Strategy::Regions => "split where conditions change".into(),
+            Strategy::WrittenOut => "short loops written out".into(),
             Strategy::Merged => "merged with shifts".into(),
             Strategy::Fissioned => "sequential part apart".into(),
         }

@@ -31,6 +31,7 @@ impl fmt::Display for Template {
             Strategy::Merged => write!(f, "merged")?,
             Strategy::Fissioned => write!(f, "fissioned")?,
             Strategy::Regions => write!(f, "regions")?,
+            Strategy::WrittenOut => write!(f, "written-out")?,
         }
         match self.threads {
             Threads::One => write!(f, " one-thread")?,
@@ -161,6 +162,9 @@ fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
     }
     if words.accept("regions") {
         return Ok(Strategy::Regions);
+    }
+    if words.accept("written-out") {
+        return Ok(Strategy::WrittenOut);
     }
     if words.accept("merged") {
         return Ok(Strategy::Merged);

@@ -83,6 +83,7 @@ impl Kind {
             Strategy::Crossings
             | Strategy::Regions
             | Strategy::Merged
+            | Strategy::WrittenOut
             | Strategy::Fissioned
             | Strategy::Loops(Loops { order: LoopOrder::Ranked { .. }, .. }) => Kind::Reordered,
             Strategy::Loops(Loops { order: LoopOrder::Source, .. }) => match template.threads {

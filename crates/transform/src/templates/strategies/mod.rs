@@ -10,3 +10,4 @@ pub(crate) mod split;
 pub(crate) mod stencil;
 pub(crate) mod tile;
 mod tree;
+pub(crate) mod write_out;

@@ -8,10 +8,11 @@
 
 use super::builder::Builder;
 use super::tree::{innermost_loops, next_sibling, top_loops};
+use super::write_out::{is_around_windows, is_window, write_out};
 use crate::scan::{conditions_on, placed};
 use crate::schedule::space::implies;
 use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
-use crate::steps::{IndexSetSplit, Unroll, iterations, window};
+use crate::steps::{IndexSetSplit, window};
 use crate::templates::unfit::Unfit;
 use oxeye_ir::{Affine, Constraint, LoopId, Relation, Var};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,9 +77,6 @@ pub(crate) fn at_conditions(mut builder: Builder) -> Result<Builder, Unfit> {
     Ok(builder)
 }
 
-/// Most iterations of a loop over a window.
-const LARGEST_WINDOW: i64 = 32;
-
 /// Cuts a loop where windows inside begin to lie wholly inside, and so those in the longest piece. A cut that is not possible leaves
 /// the loop in one piece there.
 fn at_borders(builder: &mut Builder, id: LoopId) {
@@ -102,34 +100,10 @@ fn at_borders(builder: &mut Builder, id: LoopId) {
     let longest = (0..pieces.len()).rev().max_by_key(|k| lengths[*k]).unwrap_or(0);
     let longest = pieces[longest];
     let inner = builder.schedule.loop_node(longest).map_or(Vec::new(), |piece| top_loops(&piece.body));
-    if pieces.len() > 1 && !inner.is_empty() && inner.iter().all(|l| is_window(&builder.schedule, *l)) {
+    if pieces.len() > 1 && is_around_windows(&builder.schedule, longest) {
         write_out(builder, longest);
     }
     inner.into_iter().for_each(|inner| at_borders(builder, inner));
-}
-
-/// Most statements of a loop in which windows are written out.
-const MOST_WRITTEN: i64 = 64;
-
-/// Writes out the windows in a loop, so that its iterations may be those of vector lanes, where that makes few statements.
-fn write_out(builder: &mut Builder, id: LoopId) {
-    let Some(loop_node) = builder.schedule.loop_node(id) else { return };
-    let paths = builder.schedule.paths();
-    let inner = |s: &usize| paths[*s].iter().skip_while(|l| **l != id).skip(1).copied().collect::<Vec<_>>();
-    let leaves = all_leaves(&loop_node.body);
-    let length = |l: &LoopId| iterations(&builder.schedule, *l).unwrap_or(i64::MAX);
-    let n_written = leaves
-        .iter()
-        .fold(0_i64, |n, s| n.saturating_add(inner(s).iter().map(length).fold(1, i64::saturating_mul)));
-    if n_written > MOST_WRITTEN {
-        return;
-    }
-    let windows: BTreeMap<LoopId, i64> =
-        leaves.iter().flat_map(|s| inner(s)).map(|l| (l, length(&l))).collect();
-    for (at, factor) in windows {
-        // One that cannot be written out stays a loop.
-        _ = builder.step(Unroll { at, factor });
-    }
 }
 
 /// The first iteration of a loop and the one behind the last, where they are numbers.
@@ -196,11 +170,6 @@ fn borders(schedule: &Schedule, id: LoopId) -> Vec<Affine> {
     }
     points.sort_by_key(|point: &Affine| (point.terms().next().is_some(), point.constant_part()));
     points
-}
-
-/// Whether a loop is so short that it goes over a window.
-fn is_window(schedule: &Schedule, id: LoopId) -> bool {
-    iterations(schedule, id).is_some_and(|n| n <= LARGEST_WINDOW)
 }
 
 /// The least and the greatest value of an iterator, each where it is a number.
