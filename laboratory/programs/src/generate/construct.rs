@@ -158,6 +158,7 @@ constructs! {
     NegativeQuotients "quotients of negative numbers"
     UnsignedBounds "differences as unsigned bounds"
     NearLimits "counters near the ends of types"
+    PlacesAtBorders "places at borders"
     NarrowElements "elements of narrow types"
     DerivedMacros "macros made of macros"
     ChangedMacros "macros that change"

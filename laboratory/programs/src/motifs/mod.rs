@@ -2,6 +2,7 @@
 //! programs have. Sizes, arrays, loops and values are spelt at random.
 
 mod aliases;
+mod borders;
 mod calls;
 mod complex;
 mod control;
@@ -150,6 +151,7 @@ const MOTIFS: &[Motif] = &[
     edges::truncation,
     edges::unsigned_bounds,
     edges::near_limits,
+    borders::places,
     edges::narrow,
     sized::derived,
     sized::changed,
