@@ -61,6 +61,8 @@ void ring(int n, double a[restrict n], double b[restrict n])
 //   symbol P1 ny: i64
 //   assume ny + 1 >= 0
 //   array A0 sum: f32 local
+//   array A1 k2: i32 local
+//   array A2 l2: i32 local
 //   array A3 u1: f32[nx + 2][ny + 2] param
 //   array A4 u: f32[nx + 2][ny + 2] param
 //   may_alias u1 u
@@ -101,6 +103,7 @@ void ring(int n, double a[restrict n], double b[restrict n])
 // }
 // program mirrored {
 //   symbol P0 n: i32
+//   array A0 left: i32 body(L0)
 //   array A1 b: f64[n] param
 //   array A2 a: f64[n] param
 //   dataflow { N0 }
@@ -112,6 +115,7 @@ void ring(int n, double a[restrict n], double b[restrict n])
 // }
 // program ring {
 //   symbol P0 n: i32
+//   array A0 right: i32 body(L0)
 //   array A1 b: f64[n] param
 //   array A2 a: f64[n] param
 //   dataflow { N0 }

@@ -79,6 +79,8 @@ void narrowed(long nx, long ny, float **u, float **s)
 //   symbol P6 oxeye_first_element_3: i64
 //   symbol P7 oxeye_last_element_3: i64
 //   array A0 sum: f32 local
+//   array A1 k2: i32 local
+//   array A2 l2: i32 local
 //   array A3 u: f32[?][P2] param linear
 //   array A4 s: f32[?][P3] param linear
 //   may_alias u s

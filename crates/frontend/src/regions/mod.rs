@@ -23,7 +23,7 @@ use crate::scan::counter;
 use crate::scopes::Scopes;
 use crate::uniform::Uniformity;
 use oxeye_binding::{Bound, OwnText};
-use oxeye_ir::{ArrayId, Expr, Nest, NestId, Storage, SymId};
+use oxeye_ir::{Expr, NestId, Storage, SymId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Control structure before arrays have their final ids.
@@ -162,7 +162,8 @@ impl<'a> Regions<'a> {
         )
     }
 
-    /// Scalars in indices and bounds are replaced by what they hold. The text of the user still needs the variables.
+    /// Scalars in indices and bounds are replaced by what they hold. The text of the user still needs the variables, and their names
+    /// are not free.
     fn forward_scalars(&mut self) {
         let unused = forward(&mut self.state.program, &self.known);
         for (nest, array) in &unused {
@@ -172,9 +173,6 @@ impl<'a> Regions<'a> {
                 self.own_texts.entry(*nest).or_default().unused.push(format!("{declaration} = {{0}}"));
             }
         }
-        let program = &mut self.state.program;
-        let used: BTreeSet<ArrayId> = program.nests.values().flat_map(Nest::arrays).collect();
-        program.arrays.retain(|id, _| used.contains(id) || !unused.iter().any(|(_, array)| array == id));
     }
 
     /// Checks that end the program come before the nests, in terms of the arrays as they are now.
