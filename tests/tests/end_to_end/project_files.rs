@@ -57,7 +57,7 @@ fn json(playground: &Playground, name: &str) -> Value {
 #[test]
 fn what_was_found_is_done_again_without_measuring() {
     let playground = project();
-    let line = "tune --no-database --quick --budget 10s --threads 1 --exit-code 3 --save-config --json report.json --save-recipe all.json --html page.html";
+    let line = "tune --no-database --quick --budget 25s --threads 1 --exit-code 3 --save-config --json report.json --save-recipe all.json --html page.html";
     let ran = oxeye(&playground, line, &["--build", "sh build.sh", "--run", "./prog 2048"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let recipes = json(&playground, "all.json");

@@ -94,6 +94,24 @@ pub(super) fn hot_files(subject: &Subject, hot: &Hot, options: &TuneOptions) -> 
     hot.files.iter().filter(is_wanted).copied().collect()
 }
 
+/// The time for all files.
+fn time_for_files(
+    subject: &Subject,
+    files: &[(usize, UnitIdx, f64)],
+    woken: &Woken,
+    (begin, time): (Instant, WallTime),
+) -> Duration {
+    let usual = time.end_of_trials(begin.elapsed());
+    match files {
+        // One file compares the program itself, and keeps the time for that.
+        [(_, unit, _)] if woken.objects.is_empty() => {
+            let build = Duration::from_secs_f64(subject.build.compile_seconds(*unit));
+            time.budget.saturating_sub(build).max(usual)
+        }
+        _ => usual,
+    }
+}
+
 /// Tunes the files that take time, each in the program that those before it made, some with their directives on. `begin` is
 /// when the budget began to count.
 pub(super) fn tune_files(
@@ -105,15 +123,7 @@ pub(super) fn tune_files(
     root: &Path,
 ) -> Result<Vec<TunedFile>, Error> {
     let matters = hot_files(subject, hot, options);
-    let end = begin
-        + match matters.as_slice() {
-            // One file compares the program itself, and keeps the time for that.
-            [(_, unit, _)] => {
-                let build = Duration::from_secs_f64(subject.build.compile_seconds(*unit));
-                time.budget.saturating_sub(build).max(time.end_of_trials(begin.elapsed()))
-            }
-            _ => time.end_of_trials(begin.elapsed()),
-        };
+    let end = begin + time_for_files(subject, &matters, woken, (begin, time));
     let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
     let mut done: Vec<TunedFile> = Vec::new();
     let mut machine = None;

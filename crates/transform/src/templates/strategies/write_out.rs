@@ -30,8 +30,7 @@ pub(super) fn write_out(builder: &mut Builder, id: LoopId) {
     if n_written > MOST_WRITTEN {
         return;
     }
-    let windows: BTreeMap<LoopId, i64> =
-        leaves.iter().flat_map(|s| inner(s)).map(|l| (l, length(&l))).collect();
+    let windows: BTreeMap<LoopId, i64> = leaves.iter().flat_map(inner).map(|l| (l, length(&l))).collect();
     for (at, factor) in windows {
         // One that cannot be written out stays a loop.
         _ = builder.step(Unroll { at, factor });
