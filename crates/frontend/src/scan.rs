@@ -202,6 +202,8 @@ impl Scanner<'_> {
         self.scan.written.extend(written);
         for v in inner {
             match function.params.iter().position(|p| *p == v) {
+                // A number is a copy, whoever has its address.
+                Some(_) if matches!(self.file.var(v).ty, Type::Scalar(_)) => {}
                 Some(k) => self.scan.stored.extend(args.get(k).and_then(|e| self.file.pointer_var(e))),
                 None => _ = self.scan.stored.insert(v),
             }

@@ -21,6 +21,8 @@ use std::time::Instant;
 
 /// Runs of the program that finding out takes: as it is, once more where it prints times, and in three numbers of threads.
 const RUNS: f64 = 4.0;
+/// So many times the time that it takes has to be left.
+const WELL_WITHIN: f64 = 1.5;
 /// A program that takes longer than this many times the one without, and this many seconds more, gains nothing.
 const PATIENCE: (f64, f64) = (2.0, 2.0);
 /// Threads have to pay by this; from the other figure on, it takes more runs to tell.
@@ -50,9 +52,9 @@ pub(super) fn wake(
     let seconds = builds + RUNS * time.run_seconds;
     // A file whose program is soon over finds out by itself, and which directive it is that does harm.
     let alone = builds + LEAST_RUNS * time.run_seconds;
-    let by_itself = asleep.len() == 1 && time.allows(begin.elapsed(), 1.5 * alone);
+    let by_itself = asleep.len() == 1 && time.allows(begin.elapsed(), WELL_WITHIN * alone);
     // The nests need time as well.
-    if asleep.is_empty() || by_itself || !time.allows(begin.elapsed(), 1.5 * seconds) {
+    if asleep.is_empty() || by_itself || !time.allows(begin.elapsed(), WELL_WITHIN * seconds) {
         return Ok((Woken::default(), None));
     }
     progress.event(Event::Phase(Phase::Directives));

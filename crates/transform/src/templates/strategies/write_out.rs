@@ -31,7 +31,7 @@ pub(super) fn write_out(builder: &mut Builder, id: LoopId) {
         return;
     }
     let windows: BTreeMap<LoopId, i64> = leaves.iter().flat_map(inner).map(|l| (l, length(&l))).collect();
-    for (at, factor) in windows {
+    for (at, factor) in windows.into_iter().filter(|(_, factor)| *factor > 1) {
         // One that cannot be written out stays a loop.
         _ = builder.step(Unroll { at, factor });
     }
