@@ -213,7 +213,8 @@ mod tests {
         // The panel is older than the last strategies.
         let mut every = kinds(&panel().iter().copied().collect());
         every.extend(
-            [Strategy::Regions, Strategy::Merged, Strategy::Fissioned].map(|s| std::mem::discriminant(&s)),
+            [Strategy::Regions, Strategy::WrittenOut, Strategy::Merged, Strategy::Fissioned]
+                .map(|s| std::mem::discriminant(&s)),
         );
         for template in panel() {
             let near = template.neighbours();

@@ -55,6 +55,43 @@ pub(super) struct TunedFile {
 }
 
 impl TunedFile {
+    /// Before it is looked at, in a program in which some files have their directives on, and these were tuned.
+    fn before(
+        (unit, path, share): (UnitIdx, &Path, f64),
+        woken: &Woken,
+        done: &[TunedFile],
+        root: &Path,
+    ) -> Self {
+        let is_woken = woken.objects.contains_key(&unit);
+        let woken_flags = woken.objects.keys().flat_map(|unit| woken.flags(*unit));
+        TunedFile {
+            unit,
+            path: path.to_owned(),
+            changes: Vec::new(),
+            objects_before: woken
+                .objects
+                .get(&unit)
+                .map(|object| (unit, object.clone()))
+                .into_iter()
+                .collect(),
+            flags: woken.flags(unit),
+            link_flags: added(done).into_iter().chain(woken_flags).collect(),
+            was_compared_alone: woken.objects.is_empty() && !done.iter().any(|file| file.report.changed),
+            speedup: 1.0,
+            witnesses: Vec::new(),
+            spans: Vec::new(),
+            recipes: None,
+            report: FileReport {
+                path: relative(path, root),
+                share,
+                changed: is_woken,
+                added: Vec::new(),
+                report: None,
+                note: None,
+            },
+        }
+    }
+
     /// Whether it has another text. Flags may be all that makes its program faster.
     pub(super) fn is_rewritten(&self) -> bool {
         self.report.changed && self.changes.iter().any(|change| change.before != change.after)
@@ -127,7 +164,6 @@ pub(super) fn tune_files(
     let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
     let mut done: Vec<TunedFile> = Vec::new();
     let mut machine = None;
-    let all_flags: BTreeSet<String> = woken.objects.keys().flat_map(|unit| woken.flags(*unit)).collect();
     for (n_done, (part, unit, share)) in matters.iter().copied().enumerate() {
         check(progress)?;
         if progress.enough() {
@@ -144,32 +180,7 @@ pub(super) fn tune_files(
         };
         let needed = runs(LEAST_RUNS);
         let allowed = share_of(left, share, rest).max(needed.min(left)).max(LEAST_TIME);
-        let mut file = TunedFile {
-            unit,
-            path: path.clone(),
-            changes: Vec::new(),
-            objects_before: woken
-                .objects
-                .get(&unit)
-                .map(|object| (unit, object.clone()))
-                .into_iter()
-                .collect(),
-            flags: woken.flags(unit),
-            link_flags: added(&done).union(&all_flags).cloned().collect(),
-            was_compared_alone: woken.objects.is_empty() && !done.iter().any(|file| file.report.changed),
-            speedup: 1.0,
-            witnesses: Vec::new(),
-            spans: Vec::new(),
-            recipes: None,
-            report: FileReport {
-                path: relative(&path, root),
-                share,
-                changed: is_woken,
-                added: Vec::new(),
-                report: None,
-                note: None,
-            },
-        };
+        let mut file = TunedFile::before((unit, &path, share), woken, &done, root);
         rest -= share;
         if n_done > 0 && left.min(time.left(begin.elapsed())) < runs(1.0) {
             file.report.note = Some(NOT_LOOKED_AT.into());
