@@ -163,8 +163,8 @@ impl Workshop {
         }
         let begin = Instant::now();
         let built = self.build_now(job)?;
-        let compiled =
-            self.project.as_ref().map_or(0.0, |project| project.build.compile_seconds(project.unit));
+        let of_object = self.project.as_ref().filter(|_| self.has_object());
+        let compiled = of_object.map_or(0.0, |project| project.build.compile_seconds(project.unit));
         self.build_seconds.get_or_init(|| compiled + begin.elapsed().as_secs_f64());
         Ok(self.original.get_or_init(|| built).clone())
     }
@@ -179,11 +179,18 @@ impl Workshop {
         project.build.compile(project.unit, &job.compile.sources[0], &name, args, memory)
     }
 
+    /// Whether the project has the object of the file as it is: it was made when the project was built, or anew for files that
+    /// the file includes, which then are not those that are read here.
+    fn has_object(&self) -> bool {
+        let Some(project) = &self.project else { return false };
+        let units = &project.build.project().units;
+        project.closed.iter().all(|path| units.iter().any(|unit| unit.source == *path))
+    }
+
     fn build_now(&self, job: &ProgramJob) -> Result<PathBuf, MeasureError> {
         let Some(project) = &self.project else { return self.compiler.compile(&job.compile) };
         let output = &job.compile.output;
-        // The object of the file as it is was made when the project was built.
-        let replaced = match job.is_original {
+        let replaced = match job.is_original && self.has_object() {
             true => BTreeMap::new(),
             false => BTreeMap::from([(project.unit, Self::compile(project, job)?)]),
         };

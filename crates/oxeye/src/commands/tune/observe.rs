@@ -87,7 +87,7 @@ fn instrumented(
             owned: root,
             closed,
             observed: None,
-            stays_asleep: true,
+            stays_asleep: false,
         };
         let options = file_options(subject, &spot, hot, None, options, options.budget);
         let session = Session::for_watching(&options, progress).ok()?;

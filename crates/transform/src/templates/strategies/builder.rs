@@ -261,9 +261,7 @@ impl Builder {
         loop_node.execution == Execution::Sequential
             && (scattered || all_leaves(&loop_node.body).iter().all(is_contiguous))
     }
-}
 
-impl Builder {
     /// What the accesses of a statement cost with this loop innermost, as the loops inside it are written out.
     fn cost_between_windows(&self, stmt: usize, id: LoopId) -> f64 {
         let mut cost = 0.0;
