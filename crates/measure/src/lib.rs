@@ -90,5 +90,5 @@ pub use trace::{Interval, SiteTimes, TRACE_RUNTIME_C, TraceOptions, TraceRun, tr
 pub use watch::{
     SameContents, SeenValues, WATCH_RUNTIME_C, WatchLimits, Watched, WatchedRuns, WatchedSite, watch,
 };
-pub use whole::{WholeComparison, WholeOptions, WholeRuns, run_whole};
+pub use whole::{WholeComparison, WholeOptions, WholeRuns, available_cores, run_whole};
 pub use workdir::WorkDir;

@@ -110,7 +110,8 @@ pub struct WholeComparison {
     pub ignored_parts: usize,
 }
 
-fn available_cores() -> usize {
+/// How many threads run at a time.
+pub fn available_cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
@@ -165,7 +166,8 @@ pub fn run_whole(
 }
 
 impl WholeRuns {
-    /// Runs the second program once more, in another way; what that leaves is compared, its time is not.
+    /// Runs the second program once more, in another way; what that leaves is compared, its time is not. A run in more threads than
+    /// there are cores that is stopped at the time limit does not count.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -173,7 +175,7 @@ impl WholeRuns {
         let watched = WatchedFiles::new(&options.files, after.cwd.as_deref())?;
         let run = options.run_watched(after, &watched)?;
         let has_cores = options.threads.is_none_or(|threads| threads <= available_cores());
-        // Threads that wait for each other on too few processors may take any time, and tell nothing then.
+        // They wait for each other, which may take any time then.
         if has_cores || run.0.exit != Exit::TimedOut {
             self.afters.push(run);
         }

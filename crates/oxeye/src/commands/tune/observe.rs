@@ -2,12 +2,12 @@
 
 use super::files::{Observations, Spot, file_options, hot_files};
 use super::options::TuneOptions;
-use super::subject::{Hot, Subject, available_cores, check};
+use super::subject::{Hot, Subject, check};
 use super::woken::Woken;
 use crate::request::{Error, Event, Observed, Phase, Progress};
 use crate::session::Session;
 use crate::stages::{observed_object, reading};
-use oxeye_measure::{Invocation, Limits, capture_parts, in_parallel};
+use oxeye_measure::{Invocation, Limits, available_cores, capture_parts, in_parallel};
 use oxeye_project::UnitIdx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -325,11 +325,6 @@ impl Subject {
     }
 }
 
-/// How many compilers run at a time.
-pub(super) fn available_cores() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get())
-}
-
 fn write(path: &Path, text: &str) -> Result<(), Error> {
     let error = |source| Error::Io { action: "write", path: path.to_owned(), source };
     std::fs::write(path, encoded(text)).map_err(error)

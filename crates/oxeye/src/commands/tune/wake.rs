@@ -5,7 +5,7 @@
 use super::files::{LEAST_SHARE, Spot, file_options};
 use super::options::TuneOptions;
 use super::programs::{Rules, compare};
-use super::subject::{Hot, Subject, available_cores, check};
+use super::subject::{Hot, Subject, check};
 use super::woken::Woken;
 use crate::budget::WallTime;
 use crate::commands::changes::relative;
@@ -13,7 +13,7 @@ use crate::request::{Error, Event, Phase, Progress};
 use crate::session::has_openmp;
 use crate::stages::{LEAST_RUNS, odd, read_options};
 use crate::workshop::{OPENMP_FLAG, has_openmp_flag};
-use oxeye_measure::{Exit, WholeComparison, in_parallel};
+use oxeye_measure::{Exit, WholeComparison, available_cores, in_parallel};
 use oxeye_project::{Unit, UnitIdx};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
