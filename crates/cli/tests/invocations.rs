@@ -29,6 +29,23 @@ int main(void) {
     return (int)(x[0] + y[0]);
 }
 ";
+/// Two nests of which the second reads what the first has written.
+const SMOOTH: &str = "#include <stdio.h>
+static double a[600][600], b[600][600];
+int main(void)
+{
+    for (int t = 0; t < 60; t++) {
+        for (int i = 1; i < 599; i++)
+            for (int j = 1; j < 599; j++)
+                b[i][j] = 0.2 * (a[i][j - 1] + a[i][j] + a[i][j + 1] + t);
+        for (int i = 1; i < 599; i++)
+            for (int j = 1; j < 599; j++)
+                a[i][j] = 0.5 * (b[i - 1][j] + b[i + 1][j]);
+        printf(\"%g\\n\", a[7][7]);
+    }
+    return 0;
+}
+";
 const LINKS_NOT: &str = "void helper(double *x);
 static double x[100];
 int main(void) { for (int i = 0; i < 100; i++) x[i] = i; helper(x); return 0; }
@@ -53,6 +70,7 @@ fn folder() -> tempfile::TempDir {
         ("sums.f90", b"end\n"),
         ("binary.c", b"\x7fELF\x02\x01\x01\x00"),
         ("rows.c", ROWS.as_bytes()),
+        ("smooth.c", SMOOTH.as_bytes()),
         ("Makefile", b"all:\n\tcc sums.c\n"),
     ];
     for (name, text) in files {
@@ -206,6 +224,15 @@ fn a_dry_run_shows_nests_and_writes_nothing() {
     assert!(!folder.join("sums.oxeye.c").exists());
     let done = oxeye(folder, &words("tune sums.c --dry-run --exclude sums.c -- gcc -O1"));
     assert!(done.out.contains("left out by --exclude") && !done.out.contains("would be"), "{}", done.out);
+    // Neighbours are not looked at as one, either.
+    let done = oxeye(folder, &words("tune smooth.c --dry-run -v -- gcc -O1"));
+    let rows: Vec<&str> = done.out.lines().filter(|line| line.contains("smooth.c:")).collect();
+    assert!(rows.iter().filter(|row| row.contains("would be tuned")).count() >= 2, "{}", done.out);
+    assert!(
+        !done.out.contains("candidate") && !rows.iter().any(|row| row.contains("faster")),
+        "{}",
+        done.out
+    );
 }
 
 #[test]

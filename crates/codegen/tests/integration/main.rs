@@ -4,6 +4,7 @@ mod capture;
 mod checks;
 mod common;
 mod guards;
+mod integers;
 mod microkernel;
 mod random;
 mod rendering;

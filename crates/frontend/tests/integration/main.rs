@@ -1,6 +1,7 @@
 //! All integration tests of the crate, in one program: each of its own would link the whole crate once more.
 
 mod ahead;
+mod arrays_of_structures;
 mod assigned;
 mod between;
 mod callees;
@@ -49,6 +50,7 @@ mod selectors;
 mod steps;
 mod strides;
 mod structures;
+mod structures_by_value;
 mod switches;
 mod symbolic;
 mod text;

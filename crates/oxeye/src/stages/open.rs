@@ -27,7 +27,9 @@ pub fn open(session: &Session<'_>, proposed: Proposed) -> Result<Proposed, Error
     let mut workpiece = proposed.workpiece;
     let end = session.end_of_trials();
     open_nests(session, &mut workpiece, |nest| !nest.trials.iter().any(Trial::is_ready), end)?;
-    group_nests(session, &mut workpiece, 0, end)?;
+    if !session.options.focus.is_dry {
+        group_nests(session, &mut workpiece, 0, end)?;
+    }
     Ok(Proposed { workpiece })
 }
 
