@@ -117,7 +117,7 @@ pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) ->
             Err(setback) => return wrong(bench, trial, setback),
         }
     }
-    guard.openmp = loses_without_openmp(bench, trial)?;
+    guard.openmp = loses_without_openmp(bench, trial, &rungs)?;
     // It may have won before, with a guard of then.
     if guard != trial.guard {
         let span = bench.site.nest().span;
@@ -138,14 +138,21 @@ pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) ->
     Ok(true)
 }
 
-/// Whether a trial with threads is slower than the original where the user's build stays without OpenMP.
-fn loses_without_openmp(bench: &Bench<'_>, trial: &Trial) -> Result<bool, Error> {
+/// Whether a trial with threads is slower than the original where the user's build stays without OpenMP. Of calls that are too long
+/// for that, the largest of these sizes tells; where there is none, the original stays.
+fn loses_without_openmp(bench: &Bench<'_>, trial: &Trial, rungs: &[Rung]) -> Result<bool, Error> {
     let site = bench.site;
     let (Some(library), Some(proved)) = (trial.library.as_deref(), &trial.proved) else { return Ok(false) };
     if !proved.is_parallel() || site.session.workshop.openmp_flag().is_none() {
         return Ok(false);
     }
     let max_seconds = PART * PART * timing_seconds(site.calls.share);
+    let left = bench.deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+    if CALLS * bench.baseline_seconds > max_seconds.max(PART_OF_TURN * left) {
+        let largest =
+            rungs.iter().filter(|rung| rung.alone.is_some()).max_by(|a, b| a.size.total_cmp(&b.size));
+        return Ok(largest.and_then(|rung| rung.alone).is_none_or(|alone| alone < NO_LOSS));
+    }
     let options = TimingOptions { max_seconds, min_samples: 5, max_samples: 15, ..TimingOptions::default() };
     let alone = bench.replay.with_threads(1);
     let compared = alone.compare_times(&bench.baseline, library, bench.sample(), &options);
