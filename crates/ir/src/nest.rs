@@ -469,6 +469,17 @@ impl Nest {
         found
     }
 
+    /// The loops without others inside, in their order.
+    pub fn innermost_loops(&self) -> Vec<&Loop> {
+        let mut outer = BTreeSet::new();
+        self.visit(&mut |around, node| {
+            if let (Some(parent), Node::Loop(_)) = (around.last(), node) {
+                outer.insert(parent.id);
+            }
+        });
+        self.loops().into_iter().filter(|l| !outer.contains(&l.id)).collect()
+    }
+
     /// The symbols in the affine bounds of the loops inside the outermost ones.
     pub fn symbols_of_inner_bounds(&self) -> BTreeSet<SymId> {
         let mut found = BTreeSet::new();

@@ -3,7 +3,7 @@
 
 use super::capture::LEAST_SHARE;
 use super::group::group_nests;
-use super::measure::{Measured, measure_nest, take_turns};
+use super::measure::{Measured, Round, measure_nest, take_turns};
 use super::open::open_nests;
 use super::propose::proposal;
 use super::unchanged::Unchanged;
@@ -33,7 +33,7 @@ pub fn second_round(session: &Session<'_>, measured: Measured) -> Result<Measure
     let weight = |nests: &[TunedNest], idx: usize| nests[idx].calls.share.unwrap_or(0.0);
     opened.sort_by(|a, b| weight(&workpiece.nests, *b).total_cmp(&weight(&workpiece.nests, *a)));
     let order: Vec<(usize, f64)> = opened.iter().map(|idx| (*idx, weight(&workpiece.nests, *idx))).collect();
-    take_turns(session, &mut workpiece, &order, end)?;
+    take_turns(session, &mut workpiece, (&order, Round::Second), end)?;
     let left = share_left(gains(&workpiece.nests));
     for (idx, share) in workpiece.short() {
         session.check_cancelled()?;

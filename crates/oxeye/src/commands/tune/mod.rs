@@ -157,13 +157,15 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
     let time = WallTime { budget: options.budget, run_seconds: hot.run.seconds, build_seconds: 0.0 };
     stages.lap("sampling");
     let mut notes = Vec::new();
-    if !hot.is_known {
+    let not_built = not_built(&subject, &root);
+    // Else that is why nothing was seen.
+    if !hot.is_known && not_built.is_none() {
         notes.push(format!(
             "the program ran {:.2} s, too short to see where its time goes; give it more to do",
             hot.run.seconds
         ));
     }
-    notes.extend(not_built(&subject, &root));
+    notes.extend(not_built);
     let (woken, note) = wake(&mut subject, &hot, options, (begin, time), progress, &root)?;
     notes.extend(note);
     stages.lap("directives");

@@ -39,7 +39,7 @@ pub(crate) use cut::cut_long;
 pub(crate) use select::{DISTURBED, measure_alone};
 
 use super::propose::Proposed;
-use crate::budget::{LONG_SECONDS, TRIED_FIRST, compiled_together, for_suggestions, turn_of};
+use crate::budget::{LONG_SECONDS, TRIED_FIRST, compiled_together, for_suggestions, turn_before_opening, turn_of};
 use crate::machine::Roofs;
 use crate::nest::{KnownInPlace, TunedNest, Workpiece, remark};
 use crate::request::{Error, Event, Phase, Setback};
@@ -87,8 +87,15 @@ pub fn measure(session: &Session<'_>, proposed: Proposed) -> Result<Measured, Er
     let mut workpiece = proposed.workpiece;
     let end = session.end_of_trials();
     let order = workpiece.turns();
-    take_turns(session, &mut workpiece, &order, end)?;
+    take_turns(session, &mut workpiece, (&order, Round::First), end)?;
     Ok(Measured { workpiece, end })
+}
+
+/// Nests are opened, and loops inside them tried, between the rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Round {
+    First,
+    Second,
 }
 
 /// Tries the candidates of nests in this order, which comes with their shares of the time, until the end. Those with one thread
@@ -99,7 +106,7 @@ pub fn measure(session: &Session<'_>, proposed: Proposed) -> Result<Measured, Er
 pub(super) fn take_turns(
     session: &Session<'_>,
     workpiece: &mut Workpiece,
-    order: &[(usize, f64)],
+    (order, round): (&[(usize, f64)], Round),
     end: Instant,
 ) -> Result<(), Error> {
     for (position, (idx, weight)) in order.iter().enumerate() {
@@ -108,7 +115,12 @@ pub(super) fn take_turns(
         let others = &order[position + 1..];
         let n_others = others.iter().filter(|(_, weight)| *weight >= SHARE_WITH_TURN).count();
         let left = end.saturating_duration_since(Instant::now());
-        let deadline = Instant::now() + turn_of(left, *weight, rest, n_others);
+        let turn = turn_of(left, *weight, rest, n_others);
+        let is_first = round == Round::First;
+        let hides_nests =
+            || workpiece.nests[*idx].place.of(&workpiece.unit).2.innermost_loops().len() > 1;
+        let turn = if is_first && hides_nests() { turn_before_opening(turn) } else { turn };
+        let deadline = Instant::now() + turn;
         let saved = workpiece.saved_inside(*idx);
         let Workpiece { unit, nests, .. } = &mut *workpiece;
         let nest = &mut nests[*idx];
