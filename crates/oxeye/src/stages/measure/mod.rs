@@ -39,7 +39,9 @@ pub(crate) use cut::cut_long;
 pub(crate) use select::{DISTURBED, measure_alone};
 
 use super::propose::Proposed;
-use crate::budget::{LONG_SECONDS, TRIED_FIRST, compiled_together, for_suggestions, turn_before_opening, turn_of};
+use crate::budget::{
+    LONG_SECONDS, TRIED_FIRST, compiled_together, for_suggestions, turn_before_opening, turn_of,
+};
 use crate::machine::Roofs;
 use crate::nest::{KnownInPlace, TunedNest, Workpiece, remark};
 use crate::request::{Error, Event, Phase, Setback};
@@ -117,8 +119,7 @@ pub(super) fn take_turns(
         let left = end.saturating_duration_since(Instant::now());
         let turn = turn_of(left, *weight, rest, n_others);
         let is_first = round == Round::First;
-        let hides_nests =
-            || workpiece.nests[*idx].place.of(&workpiece.unit).2.innermost_loops().len() > 1;
+        let hides_nests = || workpiece.nests[*idx].place.of(&workpiece.unit).2.innermost_loops().len() > 1;
         let turn = if is_first && hides_nests() { turn_before_opening(turn) } else { turn };
         let deadline = Instant::now() + turn;
         let saved = workpiece.saved_inside(*idx);
