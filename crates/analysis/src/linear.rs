@@ -159,8 +159,25 @@ impl<'a> Encoder<'a> {
                 let quotient = self.truncated_division(left, divisor)?;
                 added(left, 1, &quotient, divisor.checked_neg()?)
             }
+            (BinaryOp::Rem, None) => self.remainder(left, right),
             _ => None,
         }
+    }
+
+    /// `value % divisor` of symbols: a variable in its range, or the value where that is less than the divisor.
+    fn remainder(&mut self, value: &Row, divisor: &Row) -> Option<Row> {
+        if !self.proves_ge(value) || !self.proves_ge(&offset(divisor.clone(), -1)?) {
+            return None;
+        }
+        if self.proves_ge(&offset(difference(divisor, value)?, -1)?) {
+            return Some(value.clone());
+        }
+        self.exact = false;
+        let rest = self.fresh();
+        self.system.add_ge_row(rest.clone());
+        self.system.add_ge_row(offset(difference(divisor, &rest)?, -1)?);
+        self.system.add_ge_row(difference(value, &rest)?);
+        Some(rest)
     }
 
     /// `value / divisor`, rounded towards zero.

@@ -2,7 +2,7 @@
 
 use crate::alias::Asked as Reach;
 use crate::context::{Context, is_outer};
-use crate::print::prec;
+use crate::print::{plain_type, prec};
 use oxeye_binding::{Binding, View};
 use oxeye_ir::{Array, ArrayId, Nest, Program, ScalarType, Storage, SymId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,7 +161,7 @@ pub fn arguments(program: &Program, binding: &Binding, nest: &Nest) -> Vec<Argum
 /// The declaration of a parameter for an array.
 pub(crate) fn parameter(cx: &Context, array: &Array, restrict: bool) -> String {
     let qualifier = if restrict { "__restrict " } else { "" };
-    let ty = array.element.c_name();
+    let ty = plain_type(array);
     let name = &array.name;
     let n_leading = array.form.n_leading(array.shape.len());
     if n_leading == array.shape.len() {

@@ -4,6 +4,7 @@ use crate::arguments::{Argument, ArgumentOf, arguments, parameter, rows_variable
 use crate::context::{Context, identifiers, is_identifier};
 use crate::macros;
 use crate::prelude::{missing_functions, prelude};
+use crate::print::plain_type;
 use oxeye_binding::{Binding, Clauses, OwnText, Roots, Step};
 use oxeye_ir::{Affine, Array, ArrayId, Nest, Program, Span, Storage};
 use std::collections::{BTreeMap, BTreeSet};
@@ -363,7 +364,10 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let in_clauses = &site.own_text.clauses.variables;
     for (k, argument) in list.iter().enumerate() {
         let Argument { name, what, is_buffer, written, .. } = argument;
-        let ty = argument.element.c_name();
+        let ty = match what {
+            ArgumentOf::Array(id) => plain_type(program.array(*id)),
+            _ => argument.element.c_name(),
+        };
         let sized = site.own_text.sized.iter().find(|(array, _)| array == name);
         if let Some((_, declaration)) = site.own_text.tables.iter().find(|(table, _)| table == name) {
             // In the program, too, compilers know what is in it.

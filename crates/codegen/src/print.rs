@@ -411,3 +411,12 @@ impl Context<'_> {
 pub(crate) fn element_type(array: &Array) -> &str {
     array.c_type.as_deref().unwrap_or(array.element.c_name())
 }
+
+/// The element type where the source's own types may be out of sight. What is stored in a `_Bool` is converted as in no
+/// other type of its size.
+pub(crate) fn plain_type(array: &Array) -> &str {
+    match array.c_type.as_deref() {
+        Some("_Bool") => "_Bool",
+        _ => array.element.c_name(),
+    }
+}

@@ -2,7 +2,7 @@
 //! array.
 
 use crate::context::Context;
-use crate::print::prec;
+use crate::print::{plain_type, prec};
 use crate::types::constant;
 use oxeye_binding::RowTest;
 use oxeye_ir::{BinaryOp, Expr};
@@ -154,7 +154,7 @@ impl Context<'_> {
     /// nest uses; and text that frees them.
     pub(crate) fn make_rows(&mut self, test: &RowTest, name: &str, memory: &str) -> (String, String) {
         let array = self.program.array(test.array);
-        let ty = array.element.c_name();
+        let ty = plain_type(array);
         let n = test.ranges.len() - 1;
         let extents: Vec<String> = array
             .shape

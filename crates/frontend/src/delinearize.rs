@@ -6,8 +6,9 @@
 //! from 1 to `lda` is `a[j][i - 1]`, and the origin of that dimension is 1.
 
 use crate::halos::{Halos, halos};
-use crate::polynomial::{Polynomial, polynomial};
+use crate::polynomial::Polynomial;
 use crate::prove::Facts;
+use crate::stand_ins::StandIns;
 use oxeye_binding::Binding;
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, LoopId, Nest, NestId, Node, Program,
@@ -303,6 +304,14 @@ struct Here {
 }
 
 impl Here {
+    /// The place with what is known of the parts of a subscript.
+    fn with_parts(&self, parts: &StandIns, subscript: &Polynomial) -> Here {
+        let mut here = self.clone();
+        let bounds = parts.bounds(subscript, &mut here.facts, &|a, is_low| self.extreme(a, is_low));
+        here.loops.extend(bounds.into_iter().map(|(id, bounds)| (id, Some(bounds))));
+        here
+    }
+
     /// The least or greatest value over the loops, as an expression of symbols.
     fn extreme(&self, a: &Affine, is_low: bool) -> Option<Affine> {
         let mut a = a.clone();
@@ -384,14 +393,22 @@ pub(crate) fn delinearize(
     // Of others, such as `cells[i * n + j].speed[k]`, those whose first subscript is a product.
     let mut products: BTreeSet<ArrayId> = BTreeSet::new();
     for nest in nests.values() {
-        let is_product = |e: &Expr| e.as_affine().is_none() && polynomial(e).is_some();
+        let mut parts = StandIns::default();
+        let element = |id: ArrayId| program.array(id).element;
+        let mut is_product = |a: &&Access| {
+            let is_sum = |e: &Expr| e.as_affine().is_some();
+            let subscript = a.indices.first().filter(|e| !is_sum(e));
+            subscript.and_then(|e| parts.enter(e, a.array, &element)).is_some()
+        };
         let found = nest.accesses().into_iter().map(|(access, _)| access);
         let found = found.filter(|a| a.indices.len() > 1 && !loaded.contains(&a.array));
-        let found = found.filter(|a| a.indices.first().is_some_and(is_product));
+        let found = found.filter(|a| is_product(a));
         products.extend(found.map(|access| access.array));
     }
     for array in flat.into_iter().chain(products) {
         let mut seen: Vec<Seen> = Vec::new();
+        let mut parts = StandIns::default();
+        let element = |id: ArrayId| program.array(id).element;
         for (id, nest) in &mut nests {
             let mut here = Here { facts: known.get(id).cloned().unwrap_or_default(), loops: Vec::new() };
             // What is tested before the nest holds in it.
@@ -400,8 +417,12 @@ pub(crate) fn delinearize(
             }
             for_each_access(&mut nest.roots, &mut here, &mut |access, here| {
                 if access.array == array {
-                    let subscript = access.indices.first().and_then(polynomial);
-                    seen.push(Seen { subscript, here: here.clone(), nest: *id });
+                    let subscript = access.indices.first().and_then(|e| parts.enter(e, array, &element));
+                    let here = match &subscript {
+                        Some(subscript) => here.with_parts(&parts, subscript),
+                        None => here.clone(),
+                    };
+                    seen.push(Seen { subscript, here, nest: *id });
                 }
             });
         }
@@ -454,7 +475,7 @@ pub(crate) fn delinearize(
             let mut users: Vec<&mut Nest> =
                 nests.values_mut().filter(|nest| users.contains(&nest.id)).collect();
             users.iter_mut().for_each(|nest| exchange(binding, nest, array, shape_for));
-            set_subscripts(binding, users, shape_for, shaped);
+            set_subscripts(binding, users, shape_for, shaped, &parts);
         }
         if !is_shaped && wide.contains(&array) && program.array(array).shape.len() == 1 {
             for nest in nests.values_mut() {
@@ -571,6 +592,7 @@ fn set_subscripts<'a>(
     users: impl IntoIterator<Item = &'a mut Nest>,
     array: ArrayId,
     shaped: Shaped,
+    parts: &StandIns,
 ) {
     for (id, test) in shaped.tests {
         let entry = binding.entries.entry(id).or_default();
@@ -584,7 +606,7 @@ fn set_subscripts<'a>(
             if access.array == array
                 && let Some(indices) = subscripts.next()
             {
-                access.indices.splice(..1, indices.into_iter().map(Expr::from));
+                access.indices.splice(..1, indices.into_iter().map(|index| parts.leave(index)));
             }
         });
     }

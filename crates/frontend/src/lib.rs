@@ -171,6 +171,7 @@ mod rotations;
 mod scan;
 mod scopes;
 mod scratch;
+mod stand_ins;
 mod teams;
 mod threads;
 mod uniform;

@@ -9,8 +9,8 @@ pub(crate) type Polynomial = BTreeMap<Vec<Var>, i64>;
 pub(crate) const MAX_TERMS: usize = 48;
 pub(crate) const MAX_DEGREE: usize = 4;
 
-/// An integer expression as such a sum, if it is one and small.
-pub(crate) fn polynomial(e: &Expr) -> Option<Polynomial> {
+/// An integer expression as such a sum, if it is one and small, with a variable for whatever else `stands_for` knows one for.
+pub(crate) fn polynomial(e: &Expr, stands_for: &mut dyn FnMut(&Expr) -> Option<Var>) -> Option<Polynomial> {
     let mut result = Polynomial::new();
     let mut add = |mono: Vec<Var>, c: i64| -> Option<()> {
         let entry = result.entry(mono).or_insert(0);
@@ -22,14 +22,14 @@ pub(crate) fn polynomial(e: &Expr) -> Option<Polynomial> {
             a.terms().try_for_each(|(v, c)| add(vec![v], c))?;
             add(Vec::new(), a.constant_part())?;
         }
-        Expr::Cast(ScalarType::I64, inner) => return polynomial(inner),
+        Expr::Cast(ScalarType::I64, inner) => return polynomial(inner, stands_for),
         Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), l, r) => {
             let sign = if *op == BinaryOp::Add { 1 } else { -1 };
-            polynomial(l)?.into_iter().try_for_each(|(m, c)| add(m, c))?;
-            polynomial(r)?.into_iter().try_for_each(|(m, c)| add(m, c.checked_mul(sign)?))?;
+            polynomial(l, stands_for)?.into_iter().try_for_each(|(m, c)| add(m, c))?;
+            polynomial(r, stands_for)?.into_iter().try_for_each(|(m, c)| add(m, c.checked_mul(sign)?))?;
         }
         Expr::Binary(BinaryOp::Mul, l, r) => {
-            let (l, r) = (polynomial(l)?, polynomial(r)?);
+            let (l, r) = (polynomial(l, stands_for)?, polynomial(r, stands_for)?);
             for (m, c) in &l {
                 for (n, d) in &r {
                     let mut mono: Vec<Var> = m.iter().chain(n).copied().collect();
@@ -38,7 +38,7 @@ pub(crate) fn polynomial(e: &Expr) -> Option<Polynomial> {
                 }
             }
         }
-        _ => return None,
+        other => add(vec![stands_for(other)?], 1)?,
     }
     result.retain(|_, c| *c != 0);
     let is_small = result.len() <= MAX_TERMS && result.keys().all(|m| m.len() <= MAX_DEGREE);

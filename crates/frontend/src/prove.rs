@@ -66,6 +66,15 @@ impl Facts {
                     (BinaryOp::Gt, true) | (BinaryOp::Le, false) => Constraint::lt(r, l),
                     (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => Constraint::ge(l, r),
                     (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => Constraint::eq(l, r),
+                    // At one end of its range.
+                    (BinaryOp::Ne, true) | (BinaryOp::Eq, false) => {
+                        let distance = l.clone() - r.clone();
+                        match () {
+                            () if self.prove_non_negative(&distance) => Constraint::lt(r, l),
+                            () if self.prove_non_negative(&-distance) => Constraint::lt(l, r),
+                            () => return,
+                        }
+                    }
                     _ => return,
                 };
                 self.push(constraint);

@@ -364,10 +364,22 @@ impl<'a> Search<'a, '_> {
                 is_wide_unsigned(r)
             }
             _ => {
-                let least = self.end(e, true).and_then(|e| e.as_affine()?.as_constant());
-                !becomes_unsigned(e) && least.is_some_and(|least| least >= 0)
+                let least = self.end(e, true).and_then(|e| e.as_affine().cloned());
+                !becomes_unsigned(e) && least.is_some_and(|least| self.follows_from_loops(&least))
             }
         }
+    }
+
+    /// Whether a value is not below zero, provided that no loop around is empty: a constant, or one and how far a loop goes.
+    fn follows_from_loops(&self, value: &Affine) -> bool {
+        let is_more_than = |distance: &Affine| {
+            (value.clone() - distance.clone()).as_constant().is_some_and(|more| more >= 0)
+        };
+        is_more_than(&Affine::default())
+            || self.order.iter().filter_map(|id| self.limits.get(id)).any(|limits| {
+                let pairs = limits.least.iter().flat_map(|l| limits.most.iter().map(move |m| (l, m)));
+                pairs.take(MAX_TERMS).any(|(least, most)| is_more_than(&(most.clone() - least.clone())))
+            })
     }
 
     /// Eliminates the iterators of the outermost `n_loops` loops, innermost first, keeping terms common to their bounds and
@@ -573,6 +585,8 @@ mod tests {
         // A negative number of type `int` is a great one of type `unsigned`.
         assert_eq!(index("(u32)y[i] % (u32)m"), "w unknown");
         assert_eq!(index("(i - 3) % 7"), "w -6 .. 6");
+        assert_eq!(index("(i + n - 1) % m"), "w 0 .. max(m, -m) + -1");
+        assert_eq!(index("(i + n - 2) % m"), "w 1 - max(m, -m) .. max(m, -m) + -1");
         assert_eq!(index("(i32)y[i] & 15"), "w 0 .. 15");
         assert_eq!(index("(i32)y[i] & -2"), "w unknown");
         assert_eq!(index("(i - 3) / 4"), "w -3 / 4 .. (n - 4) / 4");

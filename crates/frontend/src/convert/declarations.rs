@@ -435,9 +435,10 @@ fn arithmetic_type(text: &str, has_unsigned_char: bool) -> Option<Scalar> {
     Some(Scalar { ty, spelling, is_volatile: false, is_bool })
 }
 
-/// The type of a typedef name; the name is its spelling in the source.
+/// The type of a typedef name; the name is its spelling in the source, but for `_Bool`, which stays told from numbers.
 fn spelled(ty: Type, name: &str) -> Type {
     match ty {
+        Type::Scalar(s) if s.is_bool => Type::Scalar(s),
         Type::Scalar(s) => Type::Scalar(Scalar { spelling: Some(name.to_owned()), ..s }),
         other => other,
     }

@@ -235,7 +235,7 @@ impl Lowerer<'_> {
             return Err(Refusal::new(at, message).help("give the call a statement of its own"));
         }
         let Some((_, owner)) = self.loops.last().copied() else { return Err(why_not) };
-        if scalar.is_volatile || scalar.is_bool {
+        if scalar.is_volatile {
             return Err(why_not);
         }
         let access = self.own_scalar(name, scalar, Storage::Body(owner));

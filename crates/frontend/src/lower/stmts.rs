@@ -175,6 +175,9 @@ impl Lowerer<'_> {
                     });
                 }
                 let (access, scalar) = self.target(target)?;
+                if scalar.is_bool {
+                    return Err(Refusal::new(at, "a `_Bool` is counted up or down").help("use `int`"));
+                }
                 if let Some(v) = target.as_var() {
                     let new = match self.bound.get(&v).cloned() {
                         Some(Bound::Value(old)) => {
@@ -231,13 +234,7 @@ impl Lowerer<'_> {
                 .help(format!("leave `{name}` as it is and subscript it")));
             }
         }
-        let (access, scalar) = self.access(e)?;
-        if scalar.is_bool {
-            return Err(
-                Refusal::new(e.range, "a `_Bool` is written").help("use `unsigned char` for flags in arrays")
-            );
-        }
-        Ok((access, scalar))
+        self.access(e)
     }
 
     fn assign(
@@ -278,6 +275,17 @@ impl Lowerer<'_> {
             self.note_value(v, new);
         }
         let update = match op {
+            // What is stored is whether the result is not zero.
+            _ if scalar.is_bool => {
+                let old = Value { e: Expr::Read(access.clone()), ty: scalar.ty };
+                let value = match op {
+                    Some(op) => self.binary(op, old, value, at)?,
+                    None => value,
+                };
+                let value = self.converted(value, &scalar);
+                self.push(access, Update::Assign, value.e, at, out);
+                return Ok(());
+            }
             None => None,
             Some(BinaryOp::Add) => Some(Update::Add),
             Some(BinaryOp::Sub) => Some(Update::Sub),
@@ -334,7 +342,7 @@ impl Lowerer<'_> {
             Some(ast::Expr { kind: ExprKind::List(values), .. }) => {
                 let array = self.new_array(d.var, owner()?, at)?;
                 self.state.arrays.insert(d.var, array);
-                return self.initial_values(array, values, at, out);
+                return self.initial_values((array, &variable.ty), values, at, out);
             }
             Some(ast::Expr { kind: ExprKind::Select(condition, ..), .. })
                 if self.tests_pointer(condition) && matches!(variable.ty, Type::Scalar(_)) =>
@@ -354,9 +362,6 @@ impl Lowerer<'_> {
                 self.bound.insert(d.var, Bound::Value(value));
                 return Ok(());
             }
-            if scalar.is_bool {
-                return Err(Refusal::new(at, format!("`{name}` is a `_Bool`")).help("use `int`"));
-            }
         }
         let array = self.new_array(d.var, owner()?, at)?;
         self.state.arrays.insert(d.var, array);
@@ -370,9 +375,13 @@ impl Lowerer<'_> {
             }
             let value =
                 if self.state.program.array(array).element.is_float() { self.relaxed(value) } else { value };
-            let known = match &variable.ty {
-                Type::Scalar(scalar) if !scalar.ty.is_float() => Some(self.converted(value.clone(), scalar)),
-                _ => None,
+            let (value, known) = match &variable.ty {
+                Type::Scalar(scalar) if scalar.ty.is_float() => (value, None),
+                Type::Scalar(scalar) => {
+                    let known = self.converted(value.clone(), scalar);
+                    (if scalar.is_bool { known.clone() } else { value }, Some(known))
+                }
+                _ => (value, None),
             };
             self.push(Access::scalar(array), Update::Assign, value.e, at, out);
             self.note_value(d.var, known);
@@ -403,7 +412,7 @@ impl Lowerer<'_> {
     /// An array declared with a list of values: as many as there are, and zeros.
     fn initial_values(
         &mut self,
-        array: ArrayId,
+        (array, of): (ArrayId, &Type),
         values: &[ast::Expr],
         at: Range,
         out: &mut Vec<Node>,
@@ -436,6 +445,7 @@ impl Lowerer<'_> {
         if !values.iter().all(is_zero) {
             for (k, value) in values.iter().enumerate() {
                 let value = self.hoisting(None, out, |l, _| l.value(value))?;
+                let value = self.as_flag(value, of);
                 let indices = extents.iter().map(|_| Expr::from(k as i64)).collect();
                 self.push(Access { array, indices }, Update::Assign, value.e, at, out);
             }

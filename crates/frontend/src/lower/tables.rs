@@ -46,7 +46,10 @@ impl Lowerer<'_> {
         let mut nodes = Vec::new();
         for (indices, value) in elements {
             let value = match value {
-                Some(value) => self.value(value)?.e,
+                Some(value) => {
+                    let value = self.value(value)?;
+                    self.as_flag(value, &file.var(d.var).ty).e
+                }
                 None if is_float => Expr::Float { text: "0.0".into(), ty: oxeye_ir::ScalarType::F64 },
                 None => Expr::from(0),
             };

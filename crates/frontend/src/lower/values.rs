@@ -69,6 +69,14 @@ impl Lowerer<'_> {
         self.typed(value.e, to.ty)
     }
 
+    /// What is stored of a value in an array of this type: of a `_Bool` whether it is not zero.
+    pub(crate) fn as_flag(&self, value: Value, of: &ast::Type) -> Value {
+        match of.innermost() {
+            ast::Type::Scalar(scalar) if scalar.is_bool => self.converted(value, scalar),
+            _ => value,
+        }
+    }
+
     /// Without a conversion to unsigned that changes nothing, where the value is converted anyway.
     pub(crate) fn relaxed(&self, value: Value) -> Value {
         match &value.e {

@@ -167,7 +167,7 @@ fn every_construct_has_its_words() {
         ("", "void f(n, x) int n; double *x; { for (int i = 0; i < n; i++) x[i] = 0; }"),
         ("", "void f(int n, double *x) { for (int i = 0; i < n; i++) { x[i] = 0; }"),
         ("", "void f(int n, double (*g)(double), double *x) { for (int i = 0; i < n; i++) x[i] = g(x[i]); }"),
-        ("", "void f(int n, _Bool *x) { for (int i = 0; i < n; i++) x[i] = i; }"),
+        ("", "void f(int n, _Bool *x) { for (int i = 0; i < n; i++) x[i]++; }"),
         (
             "double z[9]; static void g(int i) { z[i] = i; }",
             "void f(int n) { for (int i = 0; i < n; i++) g(i); }",
