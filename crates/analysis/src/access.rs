@@ -1,6 +1,6 @@
 //! What the instances of a statement read and write.
 
-use crate::linear::{Encoder, Space};
+use crate::linear::{Encoder, Ring, Space};
 use crate::omega::{Row, System};
 use oxeye_ir::{Access, ArrayId, BinaryOp, BoundTerm, Expr, Loop, Stmt};
 
@@ -55,6 +55,8 @@ pub struct StmtAccess {
     pub evaluated: Option<System>,
     /// The index of each dimension over the variables of `system`; `None` if nothing is known of it.
     pub indices: Vec<Option<Row>>,
+    /// For an index of a dimension that is a remainder, of what; empty if none is.
+    pub rings: Vec<Option<Ring>>,
     /// The variables of the access's domain, then existential variables of the indices, and the constraints that
     /// define these. Those of the domain are not repeated.
     pub system: System,
@@ -127,15 +129,16 @@ impl<'a> TreeAccesses<'a> {
     fn access(&mut self, access: &Access, role: Role, anchor: Anchor, always: bool) {
         let affine: Option<Vec<Option<Row>>> =
             access.indices.iter().map(|index| Some(Some(self.space.row(index.as_affine()?)?))).collect();
-        let (indices, system, exact) = match affine {
-            Some(indices) => (indices, System::new(self.domain.n_vars()), true),
+        let (indices, rings, system, exact) = match affine {
+            Some(indices) => (indices, Vec::new(), System::new(self.domain.n_vars()), true),
             None => {
                 let mut encoder = Encoder::new(self.space, self.domain.clone());
                 let mark = encoder.system.mark();
                 let indices: Vec<Option<Row>> =
                     access.indices.iter().map(|index| encoder.value(index)).collect();
                 let exact = encoder.exact && indices.iter().all(Option::is_some);
-                (indices, encoder.system.since(mark), exact)
+                let rings = access.indices.iter().map(|index| encoder.ring(index)).collect();
+                (indices, rings, encoder.system.since(mark), exact)
             }
         };
         let is_outside = matches!(role, Role::Bound | Role::Guard);
@@ -146,6 +149,7 @@ impl<'a> TreeAccesses<'a> {
             evaluated: is_outside.then(|| self.domain.clone()),
             source: access.clone(),
             indices,
+            rings,
             system,
             exact: exact && always,
         });

@@ -5,7 +5,8 @@ use std::fmt;
 
 use crate::access::StmtAccess;
 use crate::domain::{NestModel, StmtModel};
-use crate::omega::{Feasibility, Limit, Row, System, feasible, implies_eq, sample, sample_var};
+use crate::linear::Ring;
+use crate::omega::{Feasibility, Limit, Row, System, feasible, implies_eq, implies_ge, sample, sample_var};
 use oxeye_ir::{ArrayId, LoopId, Nest, Program, StmtId};
 
 /// What the two accesses of a dependence do.
@@ -118,6 +119,7 @@ impl Pairs {
 
     /// Keeps the pairs that touch the same element.
     fn same_element(&mut self, src: &StmtAccess, dst: &StmtAccess) {
+        let rings = (&src.rings, &dst.rings);
         let rows = [(src, false), (dst, true)].map(|(access, is_dst)| {
             let map = self.map(&access.system, is_dst);
             self.system.extend_mapped(&access.system, &map);
@@ -138,6 +140,42 @@ impl Pairs {
                 terms.extend(other.into_iter().map(|(var, coeff)| (var, -coeff)));
                 self.system.add_eq(&terms, constant);
             }
+        }
+        for (a, b) in rings.0.iter().zip(rings.1) {
+            if let (Some(a), Some(b)) = (a, b) {
+                self.same_place(a, b);
+            }
+        }
+    }
+
+    /// Keeps the pairs that are at the same place of a ring, where less than once around it lies between them.
+    fn same_place(&mut self, src: &Ring, dst: &Ring) {
+        let terms = |row: &Row, is_dst: bool, sign: i64| -> Option<Vec<(usize, i64)>> {
+            let (first, n_loops) = if is_dst { (self.n_src, self.n_dst) } else { (0, self.n_src) };
+            let place = |var: usize| if var < n_loops { first + var } else { self.symbol(var - n_loops) };
+            row.terms().map(|(var, c)| Some((place(var), c.checked_mul(sign)?))).collect()
+        };
+        let apart = |sign: i64| -> Option<(Vec<(usize, i64)>, i64)> {
+            let mut all = terms(&src.value, false, sign)?;
+            all.extend(terms(&dst.value, true, -sign)?);
+            Some((all, src.value.constant.checked_sub(dst.value.constant)?.checked_mul(sign)?))
+        };
+        let is_one_length = terms(&src.length, false, 1) == terms(&dst.length, true, 1)
+            && src.length.constant == dst.length.constant;
+        let is_less_than_once_around = |sign: i64| {
+            let (Some((mut all, constant)), Some(length)) = (apart(sign), terms(&src.length, false, 1))
+            else {
+                return false;
+            };
+            all.extend(length);
+            let constant = constant.checked_add(src.length.constant).and_then(|c| c.checked_sub(1));
+            constant.is_some_and(|constant| implies_ge(&self.system, &all, constant))
+        };
+        if is_one_length
+            && [1, -1].into_iter().all(is_less_than_once_around)
+            && let Some((all, constant)) = apart(1)
+        {
+            self.system.add_eq(&all, constant);
         }
     }
 

@@ -78,7 +78,7 @@ pub use dependence::{
 pub use domain::{Domain, LoopStep, NestModel, StmtModel};
 pub use footprint::{Footprint, LevelFootprint, footprints, level_footprints};
 pub use kind::NestKind;
-pub use linear::Space;
+pub use linear::{Ring, Space};
 
 #[cfg(test)]
 mod testing;

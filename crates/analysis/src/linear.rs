@@ -42,6 +42,16 @@ impl Space {
     }
 }
 
+/// An index that is the remainder of a value by a length: two of them are equal exactly if their values are a multiple of
+/// the length apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// What the index is a remainder of.
+    pub value: Row,
+    /// The length, which is positive.
+    pub length: Row,
+}
+
 /// Adds what is known of expressions to a system, with existential variables where an expression is not linear.
 /// Whatever cannot be expressed exactly is left out, so the system only ever gains points; `exact` is false then.
 pub(crate) struct Encoder<'a> {
@@ -178,6 +188,41 @@ impl<'a> Encoder<'a> {
         self.system.add_ge_row(offset(difference(divisor, &rest)?, -1)?);
         self.system.add_ge_row(difference(value, &rest)?);
         Some(rest)
+    }
+
+    /// What an index on a ring is the remainder of: `value % length`, or `value == 0 ? length - 1 : value - 1`, whose two
+    /// sides are a length apart. `None` for others.
+    pub(crate) fn ring(&mut self, index: &Expr) -> Option<Ring> {
+        let (mark, exact) = (self.system.mark(), self.exact);
+        let found = match index {
+            Expr::Cast(ScalarType::I32 | ScalarType::I64, inner) => self.ring(inner),
+            Expr::Binary(BinaryOp::Rem, value, length) => {
+                let pair = self.value(value).zip(self.value(length));
+                pair.map(|(value, length)| Ring { value, length }).filter(|ring| {
+                    let first = offset(ring.length.clone(), -1);
+                    self.proves_ge(&ring.value) && first.is_some_and(|row| self.proves_ge(&row))
+                })
+            }
+            Expr::Select { then, otherwise, .. } => {
+                let sides = self.value(then).zip(self.value(otherwise));
+                sides.and_then(|(then, otherwise)| {
+                    let apart = [difference(&then, &otherwise)?, difference(&otherwise, &then)?];
+                    let length = apart
+                        .into_iter()
+                        .find(|row| offset(row.clone(), -1).is_some_and(|row| self.proves_ge(&row)))?;
+                    let last = offset(length.clone(), -1)?;
+                    let is_inside = self.choices_bounded(index, 1, &Row::default())
+                        && self.choices_bounded(index, -1, &last);
+                    is_inside.then_some(Ring { value: then, length })
+                })
+            }
+            _ => None,
+        };
+        let is_over_domain = |row: &Row| row.terms().all(|(var, _)| var < self.space.len());
+        let found = found.filter(|ring| is_over_domain(&ring.value) && is_over_domain(&ring.length));
+        self.system.rollback(mark);
+        self.exact = exact;
+        found
     }
 
     /// `value / divisor`, rounded towards zero.

@@ -216,7 +216,7 @@ impl Maker {
 
     fn index(&mut self, depth: usize) -> Expr {
         let base: Expr = self.affine().into();
-        let op = match self.random.below(14) {
+        let op = match self.random.below(16) {
             0 => BinaryOp::Rem,
             1 => BinaryOp::Div,
             2 => BinaryOp::BitAnd,
@@ -230,6 +230,17 @@ impl Maker {
                 let (condition, then, otherwise) =
                     (Box::new(condition), Box::new(0.into()), Box::new(clamped));
                 return Expr::Select { condition, then, otherwise };
+            }
+            // On a ring of `n` elements.
+            8 if self.menu.inexact => return Expr::binary(BinaryOp::Rem, base, Affine::from(self.n).into()),
+            9 if self.menu.inexact => {
+                let Some(iterator) = self.iterator() else { return base };
+                let before = Affine::var(iterator).offset(-1);
+                return Expr::Select {
+                    condition: Box::new(Expr::binary(BinaryOp::Eq, Affine::var(iterator).into(), 0.into())),
+                    then: Box::new((before.clone() + self.n.into()).into()),
+                    otherwise: Box::new(before.into()),
+                };
             }
             _ => return base,
         };
@@ -395,7 +406,8 @@ impl<'a> Interpreter<'a> {
                     BinaryOp::Sub => left - right,
                     BinaryOp::Mul => left * right,
                     BinaryOp::Div => left / right,
-                    BinaryOp::Rem => left % right,
+                    // Where C would stop, no order of accesses is wrong.
+                    BinaryOp::Rem => left.checked_rem(right).unwrap_or(0),
                     BinaryOp::Min => left.min(right),
                     BinaryOp::Max => left.max(right),
                     BinaryOp::Lt => i64::from(left < right),

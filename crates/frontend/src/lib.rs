@@ -95,8 +95,8 @@
 //! Loops whose targets are shifted by numbers from memory are counted from the beginnings of the rows (`ragged`), with what scalars
 //! hold in their place where they bound loops (`forward`).
 //! Flat subscripts, `a[i * n + j]`, become subscripts of several dimensions where that can be proved (`delinearize`), counted from
-//! zero, whatever the source counts from (`Binding::origins`); so do those
-//! of flat memory that a cast or a parameter makes rows of (`lower/flat_rows`). Nests that need
+//! zero, whatever the source counts from (`Binding::origins`); an iterator stands for each part that is no sum, such as
+//! `(i + 1) % n` (`stand_ins`). So do those of flat memory that a cast or a parameter makes rows of (`lower/flat_rows`). Nests that need
 //! another shape of an array than others see it as an array of its own with the same memory (`Program::reshapes`).
 //! Members of structures are variables of their own for the frontend (`members`): `g->u` an array, `x[][].re` an array whose
 //! elements lie apart. Structures by value (`convert/structures`), and arrays of them that live in a nest, are taken apart and copied member by member; functions of the file that return

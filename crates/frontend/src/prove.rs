@@ -66,20 +66,27 @@ impl Facts {
                     (BinaryOp::Gt, true) | (BinaryOp::Le, false) => Constraint::lt(r, l),
                     (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => Constraint::ge(l, r),
                     (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => Constraint::eq(l, r),
-                    // At one end of its range.
-                    (BinaryOp::Ne, true) | (BinaryOp::Eq, false) => {
-                        let distance = l.clone() - r.clone();
-                        match () {
-                            () if self.prove_non_negative(&distance) => Constraint::lt(r, l),
-                            () if self.prove_non_negative(&-distance) => Constraint::lt(l, r),
-                            () => return,
-                        }
-                    }
                     _ => return,
                 };
                 self.push(constraint);
             }
             _ => {}
+        }
+    }
+
+    /// The same; what is unequal to one end of its range is within the other values, too.
+    pub(crate) fn push_choice(&mut self, condition: &Expr, holds: bool) {
+        self.push_condition(condition, holds);
+        let Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), l, r) = condition else { return };
+        let (Some(l), Some(r)) = (l.as_affine().cloned(), r.as_affine().cloned()) else { return };
+        if (*op == BinaryOp::Ne) != holds {
+            return;
+        }
+        let distance = l.clone() - r.clone();
+        if self.prove_non_negative(&distance) {
+            self.push(Constraint::lt(r, l));
+        } else if self.prove_non_negative(&-distance) {
+            self.push(Constraint::lt(l, r));
         }
     }
 

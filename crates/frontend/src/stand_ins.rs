@@ -101,6 +101,7 @@ fn is_signed(e: &Expr, of: &dyn Fn(ArrayId) -> ScalarType) -> bool {
                     | BinaryOp::Mul
                     | BinaryOp::Div
                     | BinaryOp::Rem
+                    | BinaryOp::BitAnd
                     | BinaryOp::Min
                     | BinaryOp::Max
             );
@@ -120,18 +121,15 @@ fn limits(e: &Expr, is_low: bool, extreme: &dyn Fn(&Affine, bool) -> Option<Affi
             (false, Some(r)) => vec![r.clone().offset(-1)],
             _ => Vec::new(),
         },
+        Expr::Binary(BinaryOp::BitAnd, _, mask) if !is_low => mask.as_affine().cloned().into_iter().collect(),
         Expr::Binary(BinaryOp::Min | BinaryOp::Max, l, r) => {
             [l, r].into_iter().flat_map(|e| limits(e, is_low, extreme)).collect()
         }
         Expr::Select { condition, then, otherwise } => {
             // A condition may take away the last value: `i == n - 1 ? 0 : i + 1`.
             let inward = if is_low { 1 } else { -1 };
-            let where_equal = match &**condition {
-                Expr::Binary(BinaryOp::Eq, l, r) => with_equal(then, l, r),
-                Expr::Binary(BinaryOp::Ne, l, r) => with_equal(otherwise, l, r),
-                _ => None,
-            };
-            let all = where_equal.iter().chain([&**then, &**otherwise]);
+            let at_ends = at_ends(condition, then, otherwise);
+            let all = at_ends.iter().chain([&**then, &**otherwise]);
             let both = all.flat_map(|e| limits(e, is_low, extreme));
             both.flat_map(|limit| [limit.clone().offset(inward), limit]).collect()
         }
@@ -143,12 +141,28 @@ fn limits(e: &Expr, is_low: bool, extreme: &dyn Fn(&Affine, bool) -> Option<Affi
     found
 }
 
-/// An expression where `l` is `r`, with one variable less.
-fn with_equal(e: &Expr, l: &Expr, r: &Expr) -> Option<Expr> {
-    let distance = l.as_affine()?.clone() - r.as_affine()?.clone();
-    let (of, factor) = distance.terms().find(|(v, c)| matches!(v, Var::Loop(_)) && c.abs() == 1)?;
-    let value = Affine::var(of) - distance.scaled(factor);
-    Some(Expr::from(e.as_affine()?.substitute(&|v| (v == of).then(|| value.clone()))))
+/// The sides of a choice at the first or last value for which they are chosen.
+fn at_ends(condition: &Expr, then: &Expr, otherwise: &Expr) -> Vec<Expr> {
+    let Expr::Binary(op, l, r) = condition else { return Vec::new() };
+    let (Some(l), Some(r)) = (l.as_affine(), r.as_affine()) else { return Vec::new() };
+    let ends: &[(&Expr, i64)] = match op {
+        BinaryOp::Lt => &[(then, -1), (otherwise, 0)],
+        BinaryOp::Le => &[(then, 0), (otherwise, 1)],
+        BinaryOp::Gt => &[(then, 1), (otherwise, 0)],
+        BinaryOp::Ge => &[(then, 0), (otherwise, -1)],
+        BinaryOp::Eq => &[(then, 0)],
+        BinaryOp::Ne => &[(otherwise, 0)],
+        _ => &[],
+    };
+    let distance = l.clone() - r.clone();
+    ends.iter().filter_map(|(e, apart)| with_zero(e.as_affine()?, &distance.clone().offset(-apart))).collect()
+}
+
+/// An expression where `zero` is 0, with one variable less.
+fn with_zero(e: &Affine, zero: &Affine) -> Option<Expr> {
+    let (of, factor) = zero.terms().find(|(v, c)| matches!(v, Var::Loop(_)) && c.abs() == 1)?;
+    let value = Affine::var(of) - zero.scaled(factor);
+    Some(Expr::from(e.substitute(&|v| (v == of).then(|| value.clone()))))
 }
 
 /// Whether `e` is provably never less than `limit` (`is_low`), or never greater.
@@ -167,6 +181,13 @@ fn is_beyond(e: &Expr, limit: &Affine, is_low: bool, facts: &Facts) -> bool {
                 false => proves(limit, &r.clone().offset(-1)),
             })
         }
+        // The bits of a mask that is not negative.
+        Expr::Binary(BinaryOp::BitAnd, _, mask) => {
+            let mask = mask.as_affine().filter(|mask| mask.as_constant().is_some_and(|mask| mask >= 0));
+            mask.is_some_and(
+                |mask| if is_low { proves(&Affine::constant(0), limit) } else { proves(limit, mask) },
+            )
+        }
         Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), l, r) => {
             let (l, r) = (is_beyond(l, limit, is_low, facts), is_beyond(r, limit, is_low, facts));
             if (*op == BinaryOp::Max) == is_low { l || r } else { l && r }
@@ -174,7 +195,7 @@ fn is_beyond(e: &Expr, limit: &Affine, is_low: bool, facts: &Facts) -> bool {
         Expr::Select { condition, then, otherwise } => {
             [(then, true), (otherwise, false)].into_iter().all(|(e, holds)| {
                 let mut facts = facts.clone();
-                facts.push_condition(condition, holds);
+                facts.push_choice(condition, holds);
                 is_beyond(e, limit, is_low, &facts)
             })
         }

@@ -21,6 +21,16 @@ void laplace(int nx, int ny, const double *u, double *v, double h)
         }
     }
 }
+static int around(int i, int n) { return i < 0 ? i + n : i >= n ? i - n : i; }
+void masked(int nx, int ny, const float *u, float *v, int *s)
+{
+    for (int j = 0; j < ny; j++)
+        for (int i = 0; i < nx; i++)
+            v[j * nx + i] = u[around(j, ny) * nx + around(i - 1, nx)] + u[around(j + 1, ny) * nx + around(i + 1, nx)];
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++)
+            s[((i + 1) & 63) * 64 + ((j - 1) & 63)] = s[i * 64 + j];
+}
 // Which row it is may be anything; which element of the row may not.
 void rows(int n, int m, const int *row, const int *col, const double *a, const double *x, double *restrict y)
 {
@@ -82,6 +92,29 @@ void left(int n, int m, const double *x, double *restrict y)
 //     }
 //   }
 // }
+// program masked {
+//   symbol P0 ny: i32
+//   symbol P1 nx: i32
+//   array A0 v: f32[?][nx] param linear
+//   array A1 u: f32[?][nx] param linear
+//   array A2 s: i32[?][64] param linear
+//   may_alias v u
+//   dataflow { N0 N1 }
+//   nest N0 in masked span 1040 .. 1224 line 27 {
+//     for L0 j: i32 in 0 .. ny {
+//       for L1 i: i32 in 0 .. nx {
+//         S0@29: v[j][i] = u[j < 0 ? j + ny : j >= ny ? j - ny : j][i - 1 < 0 ? i + nx - 1 : i - 1 >= nx ? i - nx - 1 : i - 1] + u[j + 1 < 0 ? j + ny + 1 : j + 1 >= ny ? j - ny + 1 : j + 1][i + 1 < 0 ? i + nx + 1 : i + 1 >= nx ? i - nx + 1 : i + 1]
+//       }
+//     }
+//   }
+//   nest N1 in masked span 1229 .. 1363 line 30 {
+//     for L0 i: i32 in 0 .. 64 {
+//       for L1 j: i32 in 0 .. 64 {
+//         S0@32: s[i + 1 & 63][j - 1 & 63] = s[i][j]
+//       }
+//     }
+//   }
+// }
 // program rows {
 //   symbol P0 n: i32
 //   symbol P1 m: i32
@@ -91,11 +124,11 @@ void left(int n, int m, const double *x, double *restrict y)
 //   array A3 col: i32[?] param
 //   array A4 x: f64[?][m] param linear
 //   dataflow { N0 }
-//   nest N0 in rows span 1079 .. 1254 line 27 {
+//   nest N0 in rows span 1552 .. 1727 line 37 {
 //     for L0 i: i32 in 0 .. n {
 //       for L1 k: i32 in data(row[i]) .. data(row[i + 1]) {
 //         for L2 j: i32 in 0 .. m {
-//           S0@30: y[i][j] += a[k] * x[col[k]][j]
+//           S0@40: y[i][j] += a[k] * x[col[k]][j]
 //         }
 //       }
 //     }
@@ -108,10 +141,10 @@ void left(int n, int m, const double *x, double *restrict y)
 //   array A1 col: i32[?] param
 //   array A2 x: f64[?] param
 //   dataflow { N0 }
-//   nest N0 in elements span 1344 .. 1453 line 34 {
+//   nest N0 in elements span 1817 .. 1926 line 44 {
 //     for L0 i: i32 in 0 .. n {
 //       for L1 j: i32 in 0 .. m {
-//         S0@36: y[i][j] = x[i * m + col[j]]
+//         S0@46: y[i][j] = x[i * m + col[j]]
 //       }
 //     }
 //   }
@@ -123,10 +156,10 @@ void left(int n, int m, const double *x, double *restrict y)
 //   array A1 row: u32[?] param
 //   array A2 x: f64[?] param
 //   dataflow { N0 }
-//   nest N0 in wrapped span 1596 .. 1705 line 41 {
+//   nest N0 in wrapped span 2069 .. 2178 line 51 {
 //     for L0 i: i32 in 0 .. n {
 //       for L1 j: i32 in 0 .. m {
-//         S0@43: y[i][j] = x[row[i] * m + j]
+//         S0@53: y[i][j] = x[row[i] * m + j]
 //       }
 //     }
 //   }
@@ -137,10 +170,10 @@ void left(int n, int m, const double *x, double *restrict y)
 //   array A0 y: f64[?][m] param linear
 //   array A1 x: f64[?] param
 //   dataflow { N0 }
-//   nest N0 in left span 1836 .. 1950 line 48 {
+//   nest N0 in left span 2309 .. 2423 line 58 {
 //     for L0 i: i32 in 0 .. n {
 //       for L1 j: i32 in 0 .. m {
-//         S0@50: y[i][j] = x[i * m + (j - 1) % m]
+//         S0@60: y[i][j] = x[i * m + (j - 1) % m]
 //       }
 //     }
 //   }

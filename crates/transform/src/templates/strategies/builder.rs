@@ -13,7 +13,7 @@ use crate::steps::{self, iterations, perfect_chain, window};
 use crate::steps::{Interchange, PackedContraction, Parallelize, Tile, Vectorize};
 use crate::templates::machine::Machine;
 use crate::templates::template::{BlockShape, Shares};
-use oxeye_ir::{Affine, Execution, LoopId, Var, WorkSharing};
+use oxeye_ir::{Affine, Execution, Expr, LoopId, Var, WorkSharing};
 
 /// Iterations of an innermost loop that a thread takes at a time.
 const CHUNK: i64 = 512;
@@ -251,20 +251,24 @@ impl Builder {
     fn is_for_lanes(&self, id: LoopId, scattered: bool) -> bool {
         let Some(loop_node) = self.schedule.loop_node(id) else { return false };
         let has_windows = loop_node.body.iter().any(|tree| matches!(tree, Tree::Loop(_)));
-        let (mut n_accesses, mut cost) = (0, 0.0);
-        for stmt in all_leaves(&loop_node.body) {
-            n_accesses += self.schedule.statements[stmt].accesses.len();
-            cost += match has_windows {
-                true => self.cost_between_windows(stmt, id),
-                false => order::innermost_cost(&self.schedule, stmt, id),
-            };
-        }
-        loop_node.execution == Execution::Sequential && (scattered || cost <= 0.3 * n_accesses as f64)
+        let statements = all_leaves(&loop_node.body);
+        let is_low = |of: &dyn Fn(usize) -> (usize, f64)| {
+            let all = statements.iter().map(|stmt| of(*stmt));
+            let (n_accesses, cost) = all.fold((0, 0.0), |(n, sum), (more, cost)| (n + more, sum + cost));
+            cost <= 0.3 * n_accesses as f64
+        };
+        let as_written = |stmt: usize| {
+            let n_accesses = self.schedule.statements[stmt].accesses.len();
+            (n_accesses, order::innermost_cost(&self.schedule, stmt, id))
+        };
+        let is_cheap = || !has_windows && is_low(&as_written) || is_low(&|stmt| self.known_cost(stmt, id));
+        loop_node.execution == Execution::Sequential && (scattered || is_cheap())
     }
 
-    /// What the accesses of a statement cost with this loop innermost, as the loops inside it are written out.
-    fn cost_between_windows(&self, stmt: usize, id: LoopId) -> f64 {
-        let mut cost = 0.0;
+    /// How many accesses a statement has, and what they cost with this loop innermost, as the loops inside it are written
+    /// out, with what is known where it stands: remainders that change nothing there, and those that are the same all along.
+    fn known_cost(&self, stmt: usize, id: LoopId) -> (usize, f64) {
+        let (mut n_accesses, mut cost) = (0, 0.0);
         let at_first = |index: &Affine| {
             index.substitute(&|v| match v {
                 Var::Loop(l) if l != id => window(&self.schedule, l).map(|(first, _)| first),
@@ -273,12 +277,16 @@ impl Builder {
         };
         for mut node in scan::as_known(&self.schedule.statements[stmt]) {
             scan::for_each_access(&mut node, &mut |access| {
-                let indices: Option<Vec<Affine>> =
-                    access.indices.iter().map(|index| Some(at_first(index.as_affine()?))).collect();
+                let known = |index: &Expr| match index.as_affine() {
+                    Some(index) => Some(at_first(index)),
+                    None => (!index.uses(id)).then(Affine::default),
+                };
+                let indices: Option<Vec<Affine>> = access.indices.iter().map(known).collect();
+                n_accesses += 1;
                 cost += order::access_cost(indices.as_deref(), id);
             });
         }
-        cost
+        (n_accesses, cost)
     }
 }
 
