@@ -164,6 +164,11 @@ impl Found {
             let spot = Spot::at(Place::of(file, line), Some(share));
             self.add(NotInNests::Libraries.words(), "", None, spot);
         }
+        // The rest of a project is told once, for all of its files.
+        if file.share.is_some() {
+            let own = coverage.outside.iter().filter(|found| found.library.is_none());
+            left = left.min(own.map(|found| found.share).sum());
+        }
         let spot = Spot::at(Place::file(&file.name), Some(left));
         self.add(NotInNests::OutsideOfLoops.words(), "", None, spot);
     }
