@@ -227,7 +227,6 @@ const LONG_FUNCTIONS: &[(&str, usize)] = &[
     ("codegen/src/rows.rs: rows", 111),
     ("codegen/src/views.rs: enter_views", 160),
     ("frontend/src/convert/expressions.rs: expr_kind", 216),
-    ("frontend/src/delinearize.rs: delinearize", 101),
     ("frontend/src/lower/access.rs: pointer", 123),
     ("frontend/src/lower/loops.rs: for_loop", 225),
     ("frontend/src/lower/values.rs: value", 125),

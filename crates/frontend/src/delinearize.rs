@@ -406,26 +406,7 @@ pub(crate) fn delinearize(
         products.extend(found.map(|access| access.array));
     }
     for array in flat.into_iter().chain(products) {
-        let mut seen: Vec<Seen> = Vec::new();
-        let mut parts = StandIns::default();
-        let element = |id: ArrayId| program.array(id).element;
-        for (id, nest) in &mut nests {
-            let mut here = Here { facts: known.get(id).cloned().unwrap_or_default(), loops: Vec::new() };
-            // What is tested before the nest holds in it.
-            for test in binding.entry(*id).into_iter().flat_map(|entry| &entry.tests) {
-                here.facts.push_condition(test, true);
-            }
-            for_each_access(&mut nest.roots, &mut here, &mut |access, here| {
-                if access.array == array {
-                    let subscript = access.indices.first().and_then(|e| parts.enter(e, array, &element));
-                    let here = match &subscript {
-                        Some(subscript) => here.with_parts(&parts, subscript),
-                        None => here.clone(),
-                    };
-                    seen.push(Seen { subscript, here, nest: *id });
-                }
-            });
-        }
+        let (seen, parts) = accesses_to(array, program, binding, nests.iter_mut(), known);
         let is_pointer = program.array(array).shape == [None] && !binding.is_interleaved(array);
         let proved_shape = |seen: &[Seen]| proved_shape(seen, symbols, is_pointer);
         let tested_shape = |seen: &[Seen]| tested_shape(seen, symbols, is_pointer);
@@ -488,6 +469,36 @@ pub(crate) fn delinearize(
         }
     }
     program.nests = nests;
+}
+
+/// The accesses of the nests to an array, and what is no sum in their subscripts.
+fn accesses_to<'a>(
+    array: ArrayId,
+    program: &Program,
+    binding: &Binding,
+    nests: impl Iterator<Item = (&'a NestId, &'a mut Nest)>,
+    known: &HashMap<NestId, Facts>,
+) -> (Vec<Seen>, StandIns) {
+    let (mut seen, mut parts) = (Vec::new(), StandIns::default());
+    let element = |id: ArrayId| program.array(id).element;
+    for (id, nest) in nests {
+        let mut here = Here { facts: known.get(id).cloned().unwrap_or_default(), loops: Vec::new() };
+        // What is tested before the nest holds in it.
+        for test in binding.entry(*id).into_iter().flat_map(|entry| &entry.tests) {
+            here.facts.push_condition(test, true);
+        }
+        for_each_access(&mut nest.roots, &mut here, &mut |access, here| {
+            if access.array == array {
+                let subscript = access.indices.first().and_then(|e| parts.enter(e, array, &element));
+                let here = match &subscript {
+                    Some(subscript) => here.with_parts(&parts, subscript),
+                    None => here.clone(),
+                };
+                seen.push(Seen { subscript, here, nest: *id });
+            }
+        });
+    }
+    (seen, parts)
 }
 
 /// An access to an array.
