@@ -3,7 +3,7 @@ use crate::terminal::View;
 use console::measure_text_width;
 use oxeye::{
     Coverage, DiagnosticReport, FileReport, FileShare, GuardReport, LineReport, LoopShare, NestReport,
-    ProgramReport, Report, SourceReport, TimeReport, TuneReport, Unchanged,
+    OutsideShare, ProgramReport, Report, SourceReport, TimeReport, TuneReport, Unchanged,
 };
 
 fn render(
@@ -115,7 +115,9 @@ fn with_gains() -> TuneReport {
             ..nest(6, 150, "debug", 0.0, Unchanged::LeftOut)
         },
     ]);
-    solver.coverage = Some(coverage(&[(12, 0.07), (30, 0.02), (40, 0.001)], 0.03));
+    let at_line_7 = OutsideShare { line: 7.into(), share: 0.03, library: None };
+    let times = coverage(&[(12, 0.07), (30, 0.02), (40, 0.001)], 0.03);
+    solver.coverage = Some(Coverage { outside: vec![at_line_7], ..times });
     let help = "move the call out of the loop, or give the function's definition in this file";
     solver.diagnostics = vec![
         trouble(40, "a loop with `goto` is not analysed", None),
