@@ -1,6 +1,6 @@
 //! What else is known of the memory, the pointers and the threads around a nest.
 
-use oxeye_ir::{ArrayId, Expr, SymId};
+use oxeye_ir::{ArrayId, Expr, Span, SymId};
 use serde::{Deserialize, Serialize};
 
 /// Something that a nest assumes to be constant while it runs.
@@ -43,4 +43,13 @@ pub struct Team {
     /// Names of the variables that are declared outside of the nest and changed by each thread separately: the above,
     /// and iterators.
     pub names: Vec<String>,
+}
+
+/// The body of a function that a nest never calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusedBody {
+    /// All of it, with its braces.
+    pub whole: Span,
+    /// Directives in it that may hold for what follows, in textual order.
+    pub directives: Vec<Span>,
 }

@@ -56,7 +56,7 @@ mod verify;
 mod view;
 
 pub use entry::{Entry, Reach, RowForm, RowScan, RowTest, ScanEnd, ScanStep};
-pub use facts::{Advance, Constant, Distance, Team};
+pub use facts::{Advance, Constant, Distance, Team, UnusedBody};
 pub use own_text::{Clauses, OwnText};
 pub use uses::Roots;
 pub use verify::verify;

@@ -33,7 +33,7 @@ fn reach(
 ) -> Option<IndexRange> {
     let accesses = match asked {
         Asked::Exactly => nest.access_ranges(&|other| other == array),
-        Asked::AtMost => nest.widest_ranges(&|other| other == array),
+        Asked::AtMost => nest.widest_ranges(program, &|other| other == array),
     };
     let is_certain = |is_selected: bool| asked == Asked::AtMost || !is_selected;
     let first = accesses

@@ -35,7 +35,8 @@ pub struct Argument {
     /// [`crate::prelude`] defines, to be evaluated only if the nest reaches the memory; `None` where it cannot be known.
     pub bytes: Option<String>,
     /// How many of these bytes lie before the first one that the nest reaches, where that may be some: a C expression like
-    /// `bytes`. They may be no memory of the program's, as before an array that is counted from one.
+    /// `bytes`. They may be no memory of the program's, as before an array that is counted from one. Less than nothing where the
+    /// nest reaches what lies before these bytes.
     pub begin: Option<String>,
     /// For an array of structures, the parts that the nest uses. `bytes` then counts all of it, and `element` is the
     /// type of one of the members.

@@ -5,7 +5,7 @@ use crate::context::{Context, identifiers, is_identifier};
 use crate::macros;
 use crate::prelude::{missing_functions, prelude};
 use crate::print::plain_type;
-use oxeye_binding::{Binding, Clauses, OwnText, Roots, Step};
+use oxeye_binding::{Binding, Clauses, OwnText, Roots, Step, UnusedBody};
 use oxeye_ir::{Affine, Array, ArrayId, Nest, Program, Span, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -25,8 +25,8 @@ pub struct Site<'a> {
     pub function: Span,
     /// What its text uses besides.
     pub own_text: &'a OwnText,
-    /// The bodies of functions, with their braces, that it never calls.
-    pub never_called: &'a [Span],
+    /// The bodies of functions that it never calls.
+    pub never_called: &'a [UnusedBody],
     /// Arguments, by position, whose values a compiler is to know when it compiles a replay, as it does where the nest stands.
     pub constants: &'a [(usize, i64)],
     /// Whether a compiler is to know that no two arrays overlap, as it does where the nest stands.
@@ -565,7 +565,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         (start, in_own_lines(source, start, site.before)),
         (Span { start: end, end, line: resume as u32 }, text),
     ];
-    pieces.extend(site.never_called.iter().map(|body| (*body, no_body(source, *body))));
+    pieces.extend(site.never_called.iter().map(|body| (body.whole, no_body(source, body))));
     splice(source, &pieces)
 }
 
@@ -740,7 +740,17 @@ fn in_own_lines(source: &str, at: Span, function: &str) -> String {
 }
 
 /// What stands for the body of a function that is never called: as many lines, and next to no work for a compiler.
-fn no_body(source: &str, body: Span) -> String {
-    let lines = source.get(body.start..body.end).unwrap_or_default().matches('\n').count();
-    format!("{{ __builtin_trap(); {}}}", "\n".repeat(lines))
+fn no_body(source: &str, body: &UnusedBody) -> String {
+    let lines = |start: usize, end: usize| {
+        let text = source.get(start..end).unwrap_or_default();
+        "\n".repeat(text.matches('\n').count())
+    };
+    let mut text = "{ __builtin_trap(); ".to_owned();
+    let mut from = body.whole.start;
+    for Span { start, end, .. } in body.directives.iter().copied() {
+        text += &lines(from, start);
+        text += source.get(start..end).unwrap_or_default();
+        from = end;
+    }
+    text + &lines(from, body.whole.end) + "}"
 }

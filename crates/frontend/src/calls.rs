@@ -5,6 +5,7 @@ use crate::layout::Layout;
 use crate::lexer::{Token, TokenKind, tokens};
 use crate::places::Places;
 use crate::preprocess::Preprocessed;
+use oxeye_binding::UnusedBody;
 use oxeye_ir::Span;
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,8 +23,8 @@ pub(crate) struct Calls<'a> {
     callees: Vec<BTreeSet<usize>>,
     /// Functions mentioned outside of functions, as in the values of variables.
     always: BTreeSet<usize>,
-    /// Bodies, with their braces, in the user's own file, of functions that may be left out.
-    bodies: Vec<Option<Span>>,
+    /// Bodies in the user's own file of functions that may be left out.
+    bodies: Vec<Option<UnusedBody>>,
 }
 
 impl<'a> Calls<'a> {
@@ -53,13 +54,7 @@ impl<'a> Calls<'a> {
         }
         for function in functions {
             let body = places.body(function.body.range).filter(|_| function.problem.is_none() && !is_hidden);
-            // Directives in it may hold for what follows, or begin or end elsewhere.
-            let is_plain = |body: &Span| {
-                let mut inside =
-                    layout.directives.iter().filter(|d| (body.start..body.end).contains(&d.start));
-                inside.all(|d| d.name() == "pragma")
-            };
-            calls.bodies.push(body.filter(is_plain));
+            calls.bodies.push(body.and_then(|body| unused_body(body, layout)));
         }
         for (idx, function) in functions.iter().enumerate() {
             calls.callees[idx] = calls.mentioned(function.body.range);
@@ -71,13 +66,29 @@ impl<'a> Calls<'a> {
     /// The functions mentioned in a part of the preprocessed text.
     fn mentioned(&self, range: Range) -> BTreeSet<usize> {
         let from = self.tokens.partition_point(|t| t.start < range.start);
-        let inside = self.tokens[from..].iter().take_while(|t| t.start < range.end);
-        let words = inside.filter(|t| t.kind == TokenKind::Word);
-        let named = |t: &Token<'_>| {
-            let by_pointer = self.by_pointer.get(t.text).into_iter().flatten();
-            by_pointer.chain(self.by_name.get(t.text)).copied().collect::<Vec<_>>()
+        let to = self.tokens.partition_point(|t| t.start < range.end);
+        let words = (from..to).filter(|at| self.tokens[*at].kind == TokenKind::Word && !self.is_member(*at));
+        let named = |at: usize| {
+            let name = self.tokens[at].text;
+            let by_pointer = self.by_pointer.get(name).into_iter().flatten();
+            by_pointer.chain(self.by_name.get(name)).copied().collect::<Vec<_>>()
         };
         words.flat_map(named).collect()
+    }
+
+    /// Whether a word is the name of a member where that is used.
+    fn is_member(&self, at: usize) -> bool {
+        self.has_before(at, 1, ".") || (self.has_before(at, 1, ">") && self.has_before(at, 2, "-"))
+    }
+
+    /// Whether this token stands so many before another one.
+    fn has_before(&self, at: usize, back: usize, text: &str) -> bool {
+        at.checked_sub(back).and_then(|at| self.tokens.get(at)).is_some_and(|token| token.is(text))
+    }
+
+    /// Whether a brace opens the members of a structure.
+    fn opens_members(&self, at: usize) -> bool {
+        [1, 2].iter().any(|back| self.has_before(at, *back, "struct") || self.has_before(at, *back, "union"))
     }
 
     /// The functions mentioned outside of functions that were read, other than by declarations of them.
@@ -85,7 +96,8 @@ impl<'a> Calls<'a> {
         let mut found = BTreeSet::new();
         let mut read: Vec<Range> = file.functions.iter().map(|f| f.body.range).collect();
         read.sort_by_key(|r| r.start);
-        let mut depth = 0_usize;
+        // For each brace that is open, whether it is around members.
+        let mut open: Vec<bool> = Vec::new();
         let mut bodies = read.into_iter().filter(|r| r.start < r.end).peekable();
         for (at, token) in self.tokens.iter().enumerate() {
             while bodies.next_if(|body| body.end <= token.start).is_some() {}
@@ -93,12 +105,13 @@ impl<'a> Calls<'a> {
                 continue;
             }
             if token.is("{") {
-                depth += 1;
+                open.push(self.opens_members(at));
             } else if token.is("}") {
-                depth = depth.saturating_sub(1);
+                open.pop();
             } else if let (TokenKind::Word, Some(function)) = (token.kind, self.by_name.get(token.text)) {
-                let is_declared = depth == 0 && self.tokens.get(at + 1).is_some_and(|next| next.is("("));
-                if !is_declared {
+                let is_declared = open.is_empty() && self.tokens.get(at + 1).is_some_and(|next| next.is("("));
+                let is_member = open.last() == Some(&true) || self.is_member(at);
+                if !is_declared && !is_member {
                     found.insert(*function);
                 }
             }
@@ -110,7 +123,7 @@ impl<'a> Calls<'a> {
     }
 
     /// The bodies of functions that are never called by a nest at this place of the preprocessed text.
-    pub(crate) fn never_called(&self, nest: Range) -> Vec<Span> {
+    pub(crate) fn never_called(&self, nest: Range) -> Vec<UnusedBody> {
         let mut called = BTreeSet::new();
         let mut next: Vec<usize> =
             self.mentioned(nest).into_iter().chain(self.always.iter().copied()).collect();
@@ -120,8 +133,26 @@ impl<'a> Calls<'a> {
             }
         }
         let others = self.bodies.iter().enumerate().filter(|(idx, _)| !called.contains(idx));
-        others.filter_map(|(_, body)| *body).collect()
+        others.filter_map(|(_, body)| body.clone()).collect()
     }
+}
+
+/// A body as what may be left out but for its directives, if none of these begins or ends elsewhere or stands for code.
+fn unused_body(whole: Span, layout: &Layout<'_>) -> Option<UnusedBody> {
+    let mut directives = Vec::new();
+    let mut depth = 0_usize;
+    for d in layout.directives.iter().filter(|d| (whole.start..whole.end).contains(&d.start)) {
+        match d.name() {
+            "pragma" => continue,
+            "if" | "ifdef" | "ifndef" => depth += 1,
+            "elif" | "elifdef" | "elifndef" | "else" if depth > 0 => {}
+            "endif" => depth = depth.checked_sub(1)?,
+            "define" | "undef" | "error" | "warning" => {}
+            _ => return None,
+        }
+        directives.push(Span { start: d.start, end: d.end(), line: d.line });
+    }
+    (depth == 0).then_some(UnusedBody { whole, directives })
 }
 
 /// Whether functions may be called that nobody names.

@@ -22,7 +22,7 @@ use crate::scopes::Scopes;
 use crate::scratch::{Reading, find_own_scratch, find_scratch};
 use crate::unseen::Unseen;
 use crate::{Diagnostic, FrontendError, Severity};
-use oxeye_binding::{Binding, Bound, OwnText};
+use oxeye_binding::{Binding, Bound, OwnText, UnusedBody};
 use oxeye_ir::{NestId, Program, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -117,8 +117,8 @@ pub struct Function {
     pub own_texts: BTreeMap<NestId, OwnText>,
     /// The conditions under which a nest is what was read, for nests that differ between builds of the file.
     pub conditions: BTreeMap<NestId, Conditions>,
-    /// The bodies of functions in the user's file, with their braces, that a nest never calls.
-    pub never_called: BTreeMap<NestId, Vec<Span>>,
+    /// The bodies of functions in the user's file that a nest never calls.
+    pub never_called: BTreeMap<NestId, Vec<UnusedBody>>,
     /// The whole definition in the user's file.
     pub span: Span,
 }

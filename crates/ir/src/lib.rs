@@ -77,6 +77,7 @@ pub mod builder;
 mod dataflow;
 mod dot;
 mod expr;
+mod held;
 mod ids;
 pub mod interpret;
 mod memlets;

@@ -1,12 +1,14 @@
 //! The ranges of indices that the accesses of a nest touch, as expressions of symbols: boxes, found by replacing iterators
 //! by their bounds, innermost first. `oxeye-analysis` counts elements exactly, for known values of the symbols.
 
+use crate::held::held_scalars;
 use crate::{
-    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, ScalarType, UnaryOp,
-    Var,
+    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, ScalarType,
+    UnaryOp, Var,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// First and last value, as expressions of symbols.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,17 +50,23 @@ pub struct AccessRanges<'a> {
 impl Nest {
     /// The accesses to the arrays for which `is_wanted`, with the ranges of their indices, in textual order.
     pub fn access_ranges(&self, is_wanted: &dyn Fn(ArrayId) -> bool) -> Vec<AccessRanges<'_>> {
-        self.ranges(is_wanted, false)
+        let mut search = Search::new(is_wanted, false);
+        search.nodes(&self.roots);
+        search.found
     }
 
-    /// The same with ranges that may be wider than what is used, where selections and remainders are among the indices.
-    pub fn widest_ranges(&self, is_wanted: &dyn Fn(ArrayId) -> bool) -> Vec<AccessRanges<'_>> {
-        self.ranges(is_wanted, true)
-    }
-
-    fn ranges(&self, is_wanted: &dyn Fn(ArrayId) -> bool, is_wide: bool) -> Vec<AccessRanges<'_>> {
-        let (order, limits, found) = (Vec::new(), BTreeMap::new(), Vec::new());
-        let mut search = Search { is_wanted, is_wide, order, limits, found };
+    /// The same with ranges that may be wider than what is used, where selections and remainders are among the indices, or integers
+    /// that the nest itself sets.
+    pub fn widest_ranges(
+        &self,
+        program: &Program,
+        is_wanted: &dyn Fn(ArrayId) -> bool,
+    ) -> Vec<AccessRanges<'_>> {
+        // All that a scalar may hold is known before it is asked for.
+        let settings = held_scalars(self, program).into_iter().map(|scalar| (scalar, Vec::new())).collect();
+        let mut before = Search { settings, ..Search::new(&|_| false, true) };
+        before.nodes(&self.roots);
+        let mut search = Search { held: Rc::new(before.settings), ..Search::new(is_wanted, true) };
         search.nodes(&self.roots);
         search.found
     }
@@ -94,7 +102,8 @@ const MAX_CHAIN: usize = 8;
 
 /// The minimum or maximum of the values. In C it is a macro that mentions its arguments twice, so that a chain of many would
 /// be too much for compilers.
-fn fold(mut set: Vec<Expr>, op: BinaryOp) -> Option<Expr> {
+fn fold(set: Vec<Expr>, op: BinaryOp) -> Option<Expr> {
+    let mut set = with_common_parts_once(set, op);
     let join = |a, b| Expr::Binary(op, Box::new(a), Box::new(b));
     if set.len() > MAX_CHAIN {
         while set.len() > 1 {
@@ -102,6 +111,45 @@ fn fold(mut set: Vec<Expr>, op: BinaryOp) -> Option<Expr> {
         }
     }
     set.into_iter().reduce(join)
+}
+
+/// Sums that differ in an affine part only become one of these: `x * y - 1`, `x * y` and `x * y + n` are `x * y` and the least or
+/// greatest of -1, 0 and `n`.
+fn with_common_parts_once(set: Vec<Expr>, op: BinaryOp) -> Vec<Expr> {
+    let mut groups: Vec<(Vec<Expr>, Vec<Expr>)> = Vec::new();
+    for e in set {
+        let mut parts = Vec::new();
+        let affine = Expr::Affine(parted(e, &mut parts));
+        match groups.iter_mut().find(|(known, _)| !parts.is_empty() && *known == parts) {
+            Some((_, others)) => join(others, affine, op == BinaryOp::Min),
+            None => groups.push((parts, vec![affine])),
+        }
+    }
+    let sum = |a: Expr, b: Expr| Expr::binary(BinaryOp::Add, a, b);
+    let whole = |(parts, affine): (Vec<Expr>, Vec<Expr>)| {
+        let ends = affine.into_iter().reduce(|a, b| Expr::Binary(op, Box::new(a), Box::new(b)));
+        parts.into_iter().chain(ends.filter(|ends| *ends != Expr::from(0))).reduce(sum)
+    };
+    groups.into_iter().map(|group| whole(group).unwrap_or(Expr::from(0))).collect()
+}
+
+/// The affine part of a sum; its other parts are added to those given.
+fn parted(e: Expr, parts: &mut Vec<Expr>) -> Affine {
+    match e {
+        Expr::Affine(a) => a,
+        Expr::Binary(BinaryOp::Add, l, r) => {
+            let left = parted(*l, parts);
+            left + parted(*r, parts)
+        }
+        Expr::Binary(BinaryOp::Sub, l, r) if r.as_affine().is_some() => {
+            let left = parted(*l, parts);
+            left - parted(*r, parts)
+        }
+        e => {
+            parts.push(e);
+            Affine::default()
+        }
+    }
 }
 
 /// One value of each two neighbours.
@@ -127,14 +175,49 @@ struct Search<'a, 'f> {
     /// Loops in scope, outermost first.
     order: Vec<LoopId>,
     limits: BTreeMap<LoopId, Limits>,
+    /// What scalars are set to that hold nothing else ([`held_scalars`]), as far as it was met.
+    settings: Settings<'a>,
+    /// The same where all of it is known.
+    held: Rc<Settings<'a>>,
+    /// How many of these were followed to get here.
+    n_followed: usize,
     found: Vec<AccessRanges<'a>>,
 }
 
-impl<'a> Search<'a, '_> {
+type Settings<'a> = BTreeMap<ArrayId, Vec<Setting<'a>>>;
+
+/// A value that is assigned to a scalar, and the loops around.
+struct Setting<'a> {
+    value: &'a Expr,
+    order: Vec<LoopId>,
+    limits: BTreeMap<LoopId, Limits>,
+}
+
+/// Scalars that are set by means of others are followed so far.
+const MAX_FOLLOWED: usize = 4;
+
+impl<'a, 'f> Search<'a, 'f> {
+    fn new(is_wanted: &'f dyn Fn(ArrayId) -> bool, is_wide: bool) -> Self {
+        Search {
+            is_wanted,
+            is_wide,
+            order: Vec::new(),
+            limits: BTreeMap::new(),
+            settings: BTreeMap::new(),
+            held: Rc::default(),
+            n_followed: 0,
+            found: Vec::new(),
+        }
+    }
+
     fn nodes(&mut self, nodes: &'a [Node]) {
         for node in nodes {
             match node {
                 Node::Stmt(s) => {
+                    if let Some(settings) = self.settings.get_mut(&s.target.array) {
+                        let (order, limits) = (self.order.clone(), self.limits.clone());
+                        settings.push(Setting { value: &s.value, order, limits });
+                    }
                     self.access(&s.target, s.update.reads_target(), true, false);
                     s.target.indices.iter().for_each(|e| self.expr(e, false));
                     self.expr(&s.value, false);
@@ -259,6 +342,12 @@ impl<'a> Search<'a, '_> {
         }
     }
 
+    /// The same at another place.
+    fn at(&self, order: Vec<LoopId>, limits: BTreeMap<LoopId, Limits>) -> Self {
+        let (held, n_followed) = (Rc::clone(&self.held), self.n_followed);
+        Search { order, limits, held, n_followed, ..Search::new(self.is_wanted, self.is_wide) }
+    }
+
     /// The least (`low`) or greatest value of an index.
     fn end(&self, e: &Expr, low: bool) -> Option<Expr> {
         match e {
@@ -303,15 +392,18 @@ impl<'a> Search<'a, '_> {
             Expr::Select { condition, then, otherwise } if self.is_wide => {
                 let mut ends = Vec::new();
                 for (value, holds) in [(then, true), (otherwise, false)] {
-                    let mut here = Search {
-                        is_wanted: self.is_wanted,
-                        is_wide: true,
-                        order: self.order.clone(),
-                        limits: self.limits.clone(),
-                        found: Vec::new(),
-                    };
+                    let mut here = self.at(self.order.clone(), self.limits.clone());
                     here.assume(condition, holds);
                     join(&mut ends, here.end(value, low)?, low);
+                }
+                fold(ends, if low { BinaryOp::Min } else { BinaryOp::Max })
+            }
+            Expr::Read(access) if access.indices.is_empty() && self.n_followed < MAX_FOLLOWED => {
+                let mut ends = Vec::new();
+                for Setting { value, order, limits } in self.held.get(&access.array)? {
+                    let there = self.at(order.clone(), limits.clone());
+                    let there = Search { n_followed: self.n_followed + 1, ..there };
+                    join(&mut ends, there.end(value, low)?, low);
                 }
                 fold(ends, if low { BinaryOp::Min } else { BinaryOp::Max })
             }
@@ -504,7 +596,7 @@ fn uses_loops(e: &Expr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fold;
+    use super::{IndexRange, fold};
     use crate::{BinaryOp, Expr, Names, Program};
 
     /// The ranges of the accesses to `x`, in textual order, as text.
@@ -528,7 +620,7 @@ mod tests {
         let nest = program.nests.values().next().unwrap();
         let names = Names::new(&program);
         let found = match is_wide {
-            true => nest.widest_ranges(&|array| array == x),
+            true => nest.widest_ranges(&program, &|array| array == x),
             false => nest.access_ranges(&|array| array == x),
         };
         let text = found.into_iter().map(|found| {
@@ -573,6 +665,68 @@ mod tests {
     }
 
     #[test]
+    fn what_many_values_have_in_common_is_there_once() {
+        let text = "program p {
+            symbol P0 n: i32
+            symbol P1 m: i32
+            array A0 x: f64[?] param
+            dataflow { N0 }
+            nest N0 in p {
+              for L0 i: i32 in 0 .. n { S0: x[i * m] = x[i * m - 1] + x[i * m + n] + x[i * m - 3] + x[i] }
+            }
+          }";
+        let program = Program::parse(text).unwrap();
+        let found = program.nests.values().next().unwrap().access_ranges(&|_| true);
+        let range = IndexRange::hull(found.iter().map(|found| found.indices[0].clone().unwrap())).unwrap();
+        let names = Names::new(&program);
+        assert_eq!(names.expr(&range.first), "min(min(0, (n - 1) * m) + min(n, -3), 0)");
+        assert_eq!(names.expr(&range.last), "max(max(0, (n - 1) * m) + max(0, n), n - 1)");
+    }
+
+    #[test]
+    fn integers_that_a_nest_sets_itself_have_ranges() {
+        let found = |before: &str, storage: &str, ty: &str| {
+            let text = format!(
+                "program p {{
+                   symbol P0 n: i32
+                   array A0 x: f64[?] param
+                   array A1 y: f64[n] param
+                   array A2 up: {ty} {storage}
+                   array A3 far: {ty} {storage}
+                   dataflow {{ N0 }}
+                   nest N0 in p {{
+                     {before}
+                     for L0 i: i32 in 1 .. n - 2 {{
+                       if y[i] < 0.0 {{ S1: up = i + 2 }} else {{ S2: up = i - 1 }}
+                       S3: far = up + 1
+                       S4: x[far] = 0.0
+                     }}
+                   }}
+                 }}"
+            );
+            let program = Program::parse(&text).unwrap();
+            let x = program.arrays.values().find(|array| array.name == "x").unwrap().id;
+            let found = program.nests.values().next().unwrap().widest_ranges(&program, &|array| array == x);
+            let names = Names::new(&program);
+            let range = found[0].indices[0].clone();
+            range.map(|r| format!("{} .. {}", names.expr(&r.first), names.expr(&r.last)))
+        };
+        let known = Some("1 .. n".to_owned());
+        assert_eq!(found("", "local", "i32"), known);
+        assert_eq!(found("", "body(L0)", "i32"), known);
+        assert_eq!(found("", "local", "i64"), known);
+        // May be cut off, or set by others.
+        assert_eq!(found("", "local", "i16"), None);
+        assert_eq!(found("", "global", "i32"), None);
+        // Values from before.
+        assert_eq!(found("S0: far = up", "local", "i32"), None);
+        assert_eq!(found("S0: up = far", "local", "i32"), None);
+        assert_eq!(found("S0: up = 100", "local", "i32"), Some("1 .. max(100, n - 1) + 1".to_owned()));
+        // Not an end, but a step.
+        assert_eq!(found("S0: up = 0\nS5: up += n", "local", "i32"), None);
+    }
+
+    #[test]
     fn operators_bound_values_of_which_nothing_is_known() {
         let index = |index: &str| {
             let nest = format!("for L0 i: i32 in 0 .. n {{ S0: x[{index}][0] = 0.0 }}");
@@ -609,8 +763,8 @@ mod tests {
         assert_eq!(found, ["w 0 .. 8 -1 * (n * m + -1) + 3 .. 3", "r unknown unknown"]);
         let halves =
             "for L0 i: i32 in 0 .. ceil(n / 2) { for L1 j: i32 in ceil(m / 2) .. 9 { S0: x[2*i][j] = 0.0 } }";
-        assert_eq!(ranges_of_x(halves), ["w 0 .. 2 * ((n + 1) / 2 + -1) + 0 unknown"]);
-        assert_eq!(found_in_x(halves, true), ["w 0 .. 2 * ((n + 1) / 2 + -1) + 0 1 * (m / 2 + 0) + 0 .. 8"]);
+        assert_eq!(ranges_of_x(halves), ["w 0 .. 2 * ((n + 1) / 2 + -1) unknown"]);
+        assert_eq!(found_in_x(halves, true), ["w 0 .. 2 * ((n + 1) / 2 + -1) 1 * (m / 2 + 0) .. 8"]);
     }
 
     #[test]

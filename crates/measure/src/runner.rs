@@ -128,10 +128,10 @@ impl Runner {
         }
         for (arg, (group, offset)) in sample.args.iter().zip(place) {
             if arg.address == 0 && arg.bytes == 0 {
-                text += "a -1 0 0 0\n";
+                text += "a -1 0 0 0 0\n";
                 continue;
             }
-            text += &format!("a {group} {offset} {} {}\n", arg.offset, arg.bytes);
+            text += &format!("a {group} {offset} {} {} {}\n", arg.offset, arg.bytes, arg.before);
         }
         self.send(&(text + "go\n"))
     }

@@ -1,9 +1,9 @@
 //! The input arguments of one invocation of a nest, kept in a file.
 //!
 //! The file is written by the capture runtime or by [`Sample::synthetic`]: eight little-endian 64-bit words (magic,
-//! version, site, invocation, number of arguments, end of data, 0, 0), then five words per argument (address, declared
-//! bytes, stored bytes, file offset, source of the size), then from offset 16384 on the arguments' bytes, each at a
-//! multiple of 4096.
+//! version, site, invocation, number of arguments, end of data, 0, 0), then six words per argument (address, declared
+//! bytes, stored bytes, file offset, source of the size, bytes before what the program's pointer leads to), then from
+//! offset 16384 on the arguments' bytes, each at a multiple of 4096.
 
 use oxeye_random::SplitMix64;
 use std::fs::File;
@@ -17,7 +17,9 @@ use crate::error::MeasureError;
 use crate::npy;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"OXEYECAP");
+const VERSION: u64 = 2;
 const HEADER_BYTES: u64 = 16384;
+const WORDS_PER_ARG: usize = 6;
 const MAX_ARGS: usize = 256;
 
 /// Where the size of a captured argument comes from.
@@ -46,6 +48,8 @@ pub struct SampleArg {
     pub offset: u64,
     /// Where the size comes from.
     pub size_source: SizeSource,
+    /// How many of the bytes lie before what the program's pointer leads to.
+    pub before: u64,
 }
 
 /// The input arguments of one invocation.
@@ -126,14 +130,15 @@ impl Sample {
             let bytes = bytes.ok_or_else(|| {
                 MeasureError::sample(path, format!("an argument of {} elements is too large", arg.elements))
             })?;
-            table.push(SampleArg { address: 0, bytes, offset: end, size_source: SizeSource::Declared });
+            let size_source = SizeSource::Declared;
+            table.push(SampleArg { address: 0, bytes, offset: end, size_source, before: 0 });
             end += bytes.next_multiple_of(4096);
         }
         let failed = |source| MeasureError::Io { action: "write", path: path.to_path_buf(), source };
         let file = File::create(path).map_err(failed)?;
-        let mut header: Vec<u64> = vec![MAGIC, 1, 0, 0, args.len() as u64, end, 0, 0];
+        let mut header: Vec<u64> = vec![MAGIC, VERSION, 0, 0, args.len() as u64, end, 0, 0];
         for arg in &table {
-            header.extend([0, arg.bytes, arg.bytes, arg.offset, 0]);
+            header.extend([0, arg.bytes, arg.bytes, arg.offset, 0, arg.before]);
         }
         let header: Vec<u8> = header.into_iter().flat_map(u64::to_le_bytes).collect();
         file.write_all_at(&header, 0).map_err(failed)?;
@@ -181,29 +186,31 @@ impl Sample {
         let mut fixed = [0; 64];
         file.read_exact_at(&mut fixed, 0)
             .map_err(|_| MeasureError::sample(path, "not a sample file: too short"))?;
-        if word(&fixed, 0) != MAGIC || word(&fixed, 1) != 1 {
-            return Err(MeasureError::sample(path, "not a sample file of version 1"));
+        if word(&fixed, 0) != MAGIC || word(&fixed, 1) != VERSION {
+            return Err(MeasureError::sample(path, format!("not a sample file of version {VERSION}")));
         }
         let n_args = usize::try_from(word(&fixed, 4)).ok().filter(|n| *n <= MAX_ARGS);
         let n_args =
             n_args.ok_or_else(|| MeasureError::sample(path, "damaged sample file: too many arguments"))?;
-        let mut table = vec![0; 40 * n_args];
+        let mut table = vec![0; 8 * WORDS_PER_ARG * n_args];
         file.read_exact_at(&mut table, 64).map_err(MeasureError::io("read", path))?;
         let mut args = Vec::with_capacity(n_args);
         for i in 0..n_args {
             let arg = SampleArg {
-                address: word(&table, 5 * i),
-                bytes: word(&table, 5 * i + 2),
-                offset: word(&table, 5 * i + 3),
-                size_source: match word(&table, 5 * i + 4) {
+                address: word(&table, WORDS_PER_ARG * i),
+                bytes: word(&table, WORDS_PER_ARG * i + 2),
+                offset: word(&table, WORDS_PER_ARG * i + 3),
+                size_source: match word(&table, WORDS_PER_ARG * i + 4) {
                     0 => SizeSource::Declared,
                     1 => SizeSource::Allocator,
                     2 => SizeSource::Unknown,
                     4 => SizeSource::Gathered,
                     _ => SizeSource::Unreadable,
                 },
+                before: word(&table, WORDS_PER_ARG * i + 5),
             };
-            if arg.bytes > 0 && arg.offset.checked_add(arg.bytes).is_none_or(|end| end > length) {
+            let is_cut_off = arg.offset.checked_add(arg.bytes).is_none_or(|end| end > length);
+            if arg.bytes > 0 && (is_cut_off || arg.before > arg.bytes) {
                 return Err(MeasureError::sample(
                     path,
                     format!("damaged sample file: argument {i} is cut off"),

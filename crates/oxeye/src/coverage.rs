@@ -177,6 +177,11 @@ impl Lines {
         Self { first: (first, 1), last: (last, u32::MAX) }
     }
 
+    /// With so many lines before and behind.
+    pub(crate) fn widened(&self, n: u32) -> Self {
+        Self::whole(self.first.0.saturating_sub(n), self.last.0.saturating_add(n))
+    }
+
     fn contain(&self, at: Spot) -> bool {
         match at {
             (line, 0) => (self.first.0..=self.last.0).contains(&line),
@@ -247,6 +252,11 @@ impl Stacks {
             }
         }
         (stacks.len() >= LEAST_SAMPLES).then_some(Self(stacks))
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// The share of the time in a loop, with what it calls.

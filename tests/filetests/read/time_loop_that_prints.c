@@ -114,8 +114,6 @@ void converges(int n)
 //    |
 // 24 |                 fprintf(f, "%g\n", u[i]);
 //    |                 ^^^^^^^^^^^^^^^^^^^^^^^^ the loop at line 23 stays as it is
-//    |
-//    = help: give the call a loop of its own, if it can stand before or behind the rest
 // note: `printf` is called, and what it does is not known
 //   --> t.c:40:13
 //    |

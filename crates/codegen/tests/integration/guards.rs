@@ -200,3 +200,37 @@ fn a_size_that_is_always_the_same_cannot_be_tested() {
     );
     assert!(matches!(failed, Err(CodegenError::NoSize)), "{failed:?}");
 }
+
+#[test]
+fn overlap_is_tested_as_far_as_indices_go_that_the_nest_sets() {
+    let upwind = "program p {
+          symbol P0 n: i32
+          symbol P1 m: i32
+          array A0 flux: f64[?][m] param linear
+          array A1 mass: f64[?][m] param linear
+          array A2 out: f64[?][m] param linear
+          array A3 up: i32 local
+          array A4 donor: i32 body(L1)
+          may_alias flux out
+          may_alias mass out
+          dataflow { N0 }
+          nest N0 in p {
+            for L0 i: i32 in 1 .. n - 2 parallel {
+              for L1 j: i32 in 0 .. m {
+                if flux[i][j] < 0.0 {
+                  S0: up = i + 2
+                  S1: donor = i + 1
+                } else {
+                  S2: up = i - 1
+                  S3: donor = i
+                }
+                S4: out[i][j] = (mass[donor][j] - mass[up][j]) * flux[i][j]
+              }
+            }
+          }
+        }";
+    let program = Program::parse(upwind).expect("parses");
+    let options = guarded(None, None, Some("original();"));
+    let made = render_nest(&program, Binding::none(), &program.nests[0], &options).expect("rendered");
+    insta::assert_snapshot!("upwind", made);
+}

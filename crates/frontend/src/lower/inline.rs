@@ -39,6 +39,10 @@ impl Lowerer<'_> {
                 Refusal::new(at, format!("`{name}` is called, and what it does is not known"))
                     .help("move the call out of the loop, or give the function's definition in this file")
             }
+            // Of a loop that does nothing else there is no rest.
+            None if self.scan.stored.is_empty() && self.scan.written.is_empty() => {
+                Refusal::new(at, format!("`{name}` is called, and what it does is not known"))
+            }
             None => Refusal::new(at, format!("`{name}` is called, and what it does is not known"))
                 .help("give the call a loop of its own, if it can stand before or behind the rest"),
         }

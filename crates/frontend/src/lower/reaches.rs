@@ -32,7 +32,7 @@ fn tested(program: &Program, binding: &Binding, nest: &Nest) -> Vec<ArrayId> {
         pairs().any(|(a, b)| a == id && used.contains(&b) && (written.contains(&a) || written.contains(&b)))
     };
     let is_open = |id: &ArrayId| {
-        let ranges = nest.widest_ranges(&|other| other == *id);
+        let ranges = nest.widest_ranges(program, &|other| other == *id);
         program.array(*id).shape.first() == Some(&None)
             && binding.row_test(nest.id, *id).is_none()
             && ranges.iter().any(|found| !matches!(found.indices.first(), Some(Some(_))))

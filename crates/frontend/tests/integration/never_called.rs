@@ -13,7 +13,7 @@ fn left_out(source: &str) -> Vec<String> {
             unit.source[..at].rsplit(['}', ';', '\n']).find(|part| part.contains('(')).expect("a header");
         header.split('(').next().and_then(|h| h.split([' ', '*']).next_back()).expect("a name").to_owned()
     };
-    work.never_called[&nest.id].iter().map(|body| name_before(body.start)).collect()
+    work.never_called[&nest.id].iter().map(|body| name_before(body.whole.start)).collect()
 }
 
 /// `work`, whose nest calls `used`.
@@ -64,6 +64,23 @@ static double used(double v) {{ return v; }}
 }
 
 #[test]
+fn members_of_the_same_name_are_no_calls() {
+    let source = format!(
+        "static double used(double v) {{ return v; }}
+static double smooth(double v) {{ return v; }}
+static double apply(double v) {{ return v; }}
+static double inside(double v) {{ return v; }}
+struct timers {{ double smooth, apply; double (*inside)(double); }};
+static struct {{ union {{ double smooth; long residual; }} of; }} all;
+static struct timers table = {{ .inside = inside }};
+static struct times {{ double smooth, apply; }} times;
+{}",
+        WORK.replace("used(x[i])", "used(x[i] + times.smooth + (&times)->apply)")
+    );
+    assert_eq!(left_out(&source), ["smooth", "apply", "work"]);
+}
+
+#[test]
 fn calls_are_seen_behind_macros() {
     let source = format!(
         "static double really(double v) {{ return v; }}
@@ -90,6 +107,20 @@ static double with_pragma(int n, double *v) {{
     for (int i = 0; i < n; i++) v[i] = 0;
     return 0;
 }}
+static double either(double v) {{
+#if LATER > 1
+    if (v > 1) {{
+#else
+    {{
+#endif
+        return v;
+    }}
+    return LATER;
+}}
+static double included(double v) {{
+#include <float.h>
+    return v;
+}}
 static double made(double v)
 #if 1
 {{
@@ -100,7 +131,8 @@ static double made(double v)
 }}
 {WORK}"
     );
-    assert_eq!(left_out(&source), ["old", "with_pragma", "work"]);
+    assert_eq!(left_out(&source), ["conditional", "old", "with_pragma", "either", "work"]);
+    replays_agree(&source, &["work"]);
 }
 
 #[test]

@@ -7,7 +7,8 @@
  *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, look what it points into;
  *                                                  -2: not to be kept
  *   oxeye_capture_scalar(site, 1, &n, sizeof n);    a copy is kept
- *   oxeye_capture_part(site, 2, A, 8, bytes_of_A);  the same if so many bytes from A on are not used, and need not be memory
+ *   oxeye_capture_part(site, 2, A, 8, bytes_of_A);  the same if so many bytes from A on are not used, and need not be memory;
+ *                                                   if negative, so many bytes before A are used as well
  *   oxeye_capture_look(site, &rows, u, 1, 0, sizeof **u, ranges); rows behind pointers: how they lie
  *   oxeye_capture_rows_arg(site, 2, &rows);                      they as one argument
  *   ... the loop nest ...
@@ -120,6 +121,7 @@ typedef struct {
     long stored;
     long offset;
     long unused; /* bytes at the beginning that are not looked at */
+    long before; /* bytes in front of what the program's pointer leads to */
     char value[16]; /* of a scalar: what is passed does not outlive the call */
     long source; /* 0 declared, 1 from the allocator or the symbols, 2 unknown, 3 not readable, 4 gathered row by row */
     oxeye_capture_rows *rows; /* to be gathered, or null */
@@ -698,6 +700,13 @@ static void oxeye_capture_dump(int k, oxeye_capture_slot_arg *arg)
     }
     arg->offset = site->end_of_data;
     failed = oxeye_capture_store(site->fd, arg);
+    if (failed == 1 && arg->before) {
+        /* An empty loop, or one that never goes so far, has no elements there. */
+        arg->pointer += arg->before;
+        arg->stored -= arg->before;
+        arg->before = 0;
+        failed = oxeye_capture_store(site->fd, arg);
+    }
     if (failed == 2) {
         oxeye_capture_drop(k);
         return;
@@ -729,10 +738,10 @@ static unsigned long oxeye_capture_signature(const oxeye_capture_site *site)
 static void oxeye_capture_header(int k)
 {
     oxeye_capture_site *site = &oxeye_capture_sites[k];
-    long header[8 + 5 * OXEYE_CAPTURE_ARGS];
+    long header[8 + 6 * OXEYE_CAPTURE_ARGS];
     int i, n = 0;
     header[n++] = 0x504143455945584fL; /* "OXEYECAP" */
-    header[n++] = 1;
+    header[n++] = 2;
     header[n++] = k;
     header[n++] = site->current;
     header[n++] = site->n_args;
@@ -746,6 +755,7 @@ static void oxeye_capture_header(int k)
         header[n++] = arg->stored;
         header[n++] = arg->offset;
         header[n++] = arg->source;
+        header[n++] = arg->before;
     }
     if (oxeye_capture_put(site->fd, (const char *)header, n * (long)sizeof header[0], 0)) {
         oxeye_capture_drop(k);
@@ -951,8 +961,9 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_part(int k, int index, const void
         return;
     }
     arg = &site->args[index];
-    arg->pointer = (const char *)pointer;
-    arg->declared = bytes < -2 ? -1 : bytes;
+    arg->before = pointer && unused < 0 && bytes >= 0 ? -unused : 0;
+    arg->pointer = (const char *)pointer - arg->before;
+    arg->declared = bytes < -2 ? -1 : bytes + arg->before;
     arg->unused = unused > 0 && bytes >= 0 ? unused : 0;
     if (index >= site->n_args)
         site->n_args = index + 1;

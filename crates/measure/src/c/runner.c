@@ -3,8 +3,8 @@
  *
  * The parent first sends the layout, one line each:
  *   g SIZE PAGE_OFFSET ALIGNMENT               a piece of memory
- *   a GROUP OFFSET FILE_OFFSET BYTES           an argument: where in which piece, and its bytes in the sample; group -1
- *                                              is a null pointer
+ *   a GROUP OFFSET FILE_OFFSET BYTES BEFORE    an argument: where in which piece, its bytes in the sample, and how many of
+ *                                              these lie before what it leads to; group -1 is a null pointer
  *   go                                         answer: ready | error load TEXT | error memory | error io TEXT
  * and then requests:
  *   call N        N times: restore the inputs, call, answer `t NANOSECONDS`. After the first call of the process only the
@@ -57,7 +57,7 @@ struct place {
     long map_bytes;
 };
 struct argument {
-    long group, offset, file_offset, bytes;
+    long group, offset, file_offset, bytes, before;
 };
 
 static struct piece pieces[MAX_ARGS];
@@ -165,9 +165,9 @@ static void restore(const struct place *place, void **args, int whole)
         args[i] = 0;
         if (a->group < 0)
             continue;
-        args[i] = place[a->group].start + a->offset;
+        args[i] = place[a->group].start + a->offset + a->before;
         if (whole || changes[a->group])
-            memcpy(args[i], inputs + a->file_offset, (size_t)a->bytes);
+            memcpy((char *)args[i] - a->before, inputs + a->file_offset, (size_t)a->bytes);
     }
 }
 
@@ -411,16 +411,17 @@ int main(int argc, char **argv)
         return 2;
     guard_mode = strcmp(argv[4], "guard") == 0;
     while (fgets(line, sizeof line, requests)) {
-        long a, b, c, d;
+        long a, b, c, d, e;
         if (sscanf(line, "g %ld %ld %ld", &a, &b, &c) == 3 && n_pieces < MAX_ARGS) {
             pieces[n_pieces].size = a;
             pieces[n_pieces].page_offset = b;
             pieces[n_pieces++].alignment = c;
-        } else if (sscanf(line, "a %ld %ld %ld %ld", &a, &b, &c, &d) == 4 && n_args < MAX_ARGS) {
+        } else if (sscanf(line, "a %ld %ld %ld %ld %ld", &a, &b, &c, &d, &e) == 5 && n_args < MAX_ARGS) {
             arguments[n_args].group = a;
             arguments[n_args].offset = b;
             arguments[n_args].file_offset = c;
-            arguments[n_args++].bytes = d;
+            arguments[n_args].bytes = d;
+            arguments[n_args++].before = e;
         } else if (strcmp(line, "go\n") == 0) {
             load(argv[1], argv[2]);
         } else if (sscanf(line, "call %ld", &a) == 1) {

@@ -244,6 +244,52 @@ int main(void)
 }
 
 #[test]
+fn what_lies_before_a_pointer_is_there_in_the_replay() {
+    let work = WorkDir::new().expect("work folder");
+    let program = r#"
+#include <sys/mman.h>
+static double a[1016], b[1000];
+int main(void)
+{
+    char *pages = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    double *x = a + 16, *y = b, *first = (double *)(pages + 4096);
+    long n = 1000;
+    munmap(pages, 4096);
+    for (int i = 0; i < 1016; i++) a[i] = i;
+    oxeye_capture_enter(0);
+    oxeye_capture_part(0, 0, x, -16 * 8, n * 8);
+    oxeye_capture_arg(0, 1, y, n * 8);
+    oxeye_capture_arg(0, 2, &n, sizeof n);
+    oxeye_capture_part(0, 3, first, -8, 512 * 8);
+    for (long i = 0; i < n; i++) y[i] = x[i - 16] + 1;
+    oxeye_capture_leave(0);
+    return 0;
+}
+"#;
+    let source = work.write("p.c", format!("{CAPTURE_RUNTIME_C}{program}")).expect("written");
+    let program = Compiler::new("gcc", ["-O1"])
+        .compile(&CompileJob::executable(source, work.join("p")))
+        .expect("compiles");
+    let dir = work.subdir("captured").expect("made");
+    let run = capture(&Invocation::new(program), &Limits::default(), &dir).expect("captured");
+    let sample = &run.captures[0].samples[0];
+    let stored: Vec<(u64, u64)> = sample.args.iter().map(|arg| (arg.bytes, arg.before)).collect();
+    // Before the first page is nothing.
+    assert_eq!(stored, [(8 * 1016, 8 * 16), (8000, 0), (8, 0), (4096, 0)]);
+
+    let bench = Bench::new(1);
+    let library =
+        bench.library("before", "for (long i = 0; i < n; i++) { y[i] = x[i - 16] + 1; x[i - 16] = -1; }");
+    let outputs = bench.replay.outputs(&library, sample).expect("runs");
+    let (x, y) = (outputs.read_arg(0).expect("x"), outputs.read_arg(1).expect("y"));
+    let at = |bytes: &[u8], k: usize| ElementType::F64.read_f64(&bytes[8 * k..]);
+    assert_eq!(
+        [at(&y, 0), at(&y, 999), at(&x, 0), at(&x, 999), at(&x, 1000)],
+        [1.0, 1000.0, -1.0, -1.0, 1000.0].map(Some)
+    );
+}
+
+#[test]
 fn a_null_pointer_stays_one() {
     let mut bench = Bench::new(1);
     let arg = |elements| SyntheticArg { element: ElementType::F64, elements, init: Init::Value(1.0) };

@@ -34,6 +34,10 @@ const SHORT_SECONDS: f64 = 5e-6;
 /// else kept the processors busy.
 const ODD_FACTOR: f64 = 3.0;
 const ODD_SHARE: f64 = 0.05;
+/// Of so many samples, some are in each nest that matters.
+const TELLING_SAMPLES: usize = 200;
+/// The lines of optimized code may be off by so many.
+const LINES_OFF: u32 = 2;
 /// A nest with such a share of the samples runs: lines of optimized code are off by a few, not by that much.
 const SURELY_RUN: f64 = 0.05;
 
@@ -183,7 +187,10 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     session.enter(Phase::Building)?;
     let original = session.workshop.write_variant(ORIGINAL, &unit.source)?;
     let plain = session.workshop.original_job(&original);
-    let all: Vec<usize> = (0..nests.len()).collect();
+    let all = worth_observing(session, &unit, &nests);
+    for (_, nest) in nests.iter_mut().enumerate().filter(|(idx, _)| !all.contains(idx)) {
+        (nest.calls.share, nest.standing) = (Some(0.0), Standing::Skipped(LeftOut::TooShort(0.0)));
+    }
     let observed = observed(session, &unit, &nests, &all);
     let mut jobs = vec![plain];
     if observed.is_none() {
@@ -259,6 +266,18 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     Ok(workpiece(unit, nests, program, &run, sampled.stacks))
 }
 
+/// The nests in which the program of a project was seen when it was sampled: compiling the tests and copies that observe a nest takes
+/// far longer than compiling the nest. All of them where too few samples were taken, or none is in a nest.
+fn worth_observing(session: &Session<'_>, unit: &Unit, nests: &[TunedNest]) -> Vec<usize> {
+    let all: Vec<usize> = (0..nests.len()).collect();
+    let run = session.options.project.as_ref().map(|project| &project.run);
+    let stacks = run.and_then(|run| Stacks::of(&session.options.file, &unit.included, &run.stacks));
+    let Some(stacks) = stacks.filter(|stacks| stacks.len() >= TELLING_SAMPLES) else { return all };
+    let is_seen = |idx: &usize| stacks.share(lines(unit, &nests[*idx].place).widened(LINES_OFF)) > 0.0;
+    let seen: Vec<usize> = all.iter().copied().filter(is_seen).collect();
+    if seen.is_empty() { all } else { seen }
+}
+
 /// A file with what was seen of all its nests in a run.
 fn workpiece(
     mut unit: Unit,
@@ -291,7 +310,7 @@ fn observed(
 pub(crate) fn observed_object(session: &Session<'_>, unit: &Unit, part: &str) -> Option<(String, PathBuf)> {
     let project = session.options.project.as_ref()?;
     let nests = nests_of(unit, session.threads);
-    let all: Vec<usize> = (0..nests.len()).collect();
+    let all = worth_observing(session, unit, &nests);
     all.first()?;
     let job = instrumented(session, unit, &nests, &all).ok()?;
     let job = job.args([format!("-DOXEYE_CAPTURE_PART=\"/{part}\"")]);

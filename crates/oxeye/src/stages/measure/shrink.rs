@@ -97,7 +97,9 @@ impl<'a> Shrinker<'a> {
             .accesses()
             .iter()
             .any(|(access, _)| access.indices.iter().any(|e| !e.reads().is_empty()));
-        let is_known = arguments.len() == sample.args.len() && arguments.iter().all(is_plain);
+        let is_known = arguments.len() == sample.args.len()
+            && arguments.iter().all(is_plain)
+            && sample.args.iter().all(|arg| arg.before == 0);
         if scaled.is_empty()
             || !is_known
             || is_shared
