@@ -144,6 +144,13 @@ pub(crate) fn starts_line(source: &str, at: usize) -> bool {
 const QUIET: &str = "#if defined(__GNUC__) && !defined(__clang__)\n\
     #pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n";
 
+/// The least and greatest of sizes as functions: as macros that mention their arguments twice, those of some nests are megabytes.
+const OF_SIZES: &str = "static __attribute__((unused, noinline, const)) long long oxeye_capture_min(long long a, long long b)\n\
+    { return a < b ? a : b; }\n\
+    static __attribute__((unused, noinline, const)) long long oxeye_capture_max(long long a, long long b)\n\
+    { return a > b ? a : b; }\n\
+    #define OXEYE_MIN oxeye_capture_min\n#define OXEYE_MAX oxeye_capture_max\n";
+
 /// The capture program: the user's file, in which every nest first passes its arguments to the runtime, whose text is
 /// inserted at the top.
 pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
@@ -241,7 +248,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
     let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
     let mut replacements = vec![(
         Span { start: at, end: at, line: 1 },
-        format!("{runtime}\n{}{QUIET}#line 1\n", prelude(&sizes)),
+        format!("{runtime}\n{OF_SIZES}{}{QUIET}#line 1\n", prelude(&sizes)),
     )];
     replacements.extend(pieces.into_iter().map(|(start, end, text)| (Span { start, end, line: 1 }, text)));
     splice(source, &replacements)
