@@ -102,7 +102,7 @@ fn is_float(program: &Program, expr: &Expr) -> bool {
         Expr::Unary(op, inner) => *op == UnaryOp::Neg && is_float(program, inner),
         Expr::Binary(Lt | Le | Gt | Ge | Eq | Ne | And | Or, ..) => false,
         Expr::Binary(_, left, right) => is_float(program, left) || is_float(program, right),
-        Expr::Call { function, .. } => *function != MathFn::Abs,
+        Expr::Call { function, .. } => function.integers().is_none(),
         Expr::Select { then, otherwise, .. } => is_float(program, then) || is_float(program, otherwise),
         Expr::Cast(ty, _) => ty.is_float(),
     }

@@ -4,7 +4,7 @@ use crate::CodegenError;
 use crate::context::Context;
 use crate::print::prec;
 use oxeye_binding::{Binding, Constant};
-use oxeye_ir::{Affine, Array, ArrayId, Expr, IndexRange, Nest, Program};
+use oxeye_ir::{Affine, Array, ArrayId, Expr, IndexRange, Nest, Program, held_scalars};
 use std::collections::BTreeSet;
 
 /// Declarations and the condition that no two arrays of the nest overlap.
@@ -33,7 +33,7 @@ fn reach(
 ) -> Option<IndexRange> {
     let accesses = match asked {
         Asked::Exactly => nest.access_ranges(&|other| other == array),
-        Asked::AtMost => nest.widest_ranges(program, &|other| other == array),
+        Asked::AtMost => nest.widest_ranges(&held_scalars(nest, program), &|other| other == array),
     };
     let is_certain = |is_selected: bool| asked == Asked::AtMost || !is_selected;
     let first = accesses

@@ -187,10 +187,10 @@ impl Context<'_> {
             }
             Expr::Call { function, single, args } => {
                 let args: Vec<String> = args.iter().map(|a| self.expr(a).text).collect();
-                let suffix = if *single && *function != MathFn::Abs { "f" } else { "" };
+                let suffix = if *single && function.integers().is_none() { "f" } else { "" };
                 let is_own = *function == MathFn::Copysign && !self.has_copysign;
                 let prefix = if is_own { "__builtin_" } else { "" };
-                Text::primary(format!("{prefix}{}{suffix}({})", function.name(), args.join(", ")))
+                Text::primary(format!("{prefix}{}{suffix}({})", function.c_name(), args.join(", ")))
             }
             Expr::Select { condition, then, otherwise } => {
                 let at = prec::TERNARY + 1;

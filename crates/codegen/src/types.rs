@@ -93,7 +93,7 @@ pub(crate) fn expr_type(program: &Program, loops: &dyn IteratorTypes, e: &Expr) 
             BinaryOp::Shl | BinaryOp::Shr => common_type(of(l), ScalarType::I32),
             _ => common_type(of(l), of(r)),
         },
-        Expr::Call { function: oxeye_ir::MathFn::Abs, .. } => ScalarType::I32,
+        Expr::Call { function, .. } if let Some((_, result)) = function.integers() => result,
         Expr::Call { single, .. } => {
             if *single {
                 ScalarType::F32

@@ -7,7 +7,7 @@
 
 use crate::ast::{self, Expr, ExprKind, For, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::directives::Directives;
-use crate::flow::{LIBRARY, is_address_taken};
+use crate::flow::{is_address_taken, of_library};
 use crate::layout::Brackets;
 use crate::lexer::{Token, TokenKind, tokens, tokens_and_directives};
 use crate::places::Places;
@@ -415,7 +415,7 @@ impl Loop<'_> {
                             }
                         }
                         _ => match &f.kind {
-                            ExprKind::Name(name) if LIBRARY.contains(&name.as_str()) => {
+                            ExprKind::Name(name) if of_library(name).is_some() => {
                                 found.stores_integers = true;
                             }
                             ExprKind::Name(name) if MEMORY.contains(&name.as_str()) => {}

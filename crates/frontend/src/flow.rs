@@ -129,7 +129,7 @@ pub(crate) fn is_array_kept(file: &File, function: &Function, var: VarId) -> boo
 fn leads_further(file: &File, s: &Stmt, array: VarId, depth: usize) -> bool {
     match &s.kind {
         // Nobody sees what it returns.
-        StmtKind::Expr(Expr { kind: ExprKind::Call(callee, args), .. }) if matches!(&callee.kind, ExprKind::Name(name) if LIBRARY.contains(&name.as_str())) =>
+        StmtKind::Expr(Expr { kind: ExprKind::Call(callee, args), .. }) if matches!(&callee.kind, ExprKind::Name(name) if of_library(name).is_some()) =>
         {
             let mut rest = args.iter().filter(|arg| !is_passed(file, arg, array));
             rest.any(|arg| goes_further(file, arg, array, depth))
@@ -160,7 +160,13 @@ fn n_layers(ty: &Type) -> usize {
 }
 
 /// Functions of the C library that only read and write what they are passed. They return their first argument.
-pub(crate) const LIBRARY: [&str; 3] = ["memcpy", "memmove", "memset"];
+const LIBRARY: [&str; 3] = ["memcpy", "memmove", "memset"];
+
+/// One of them, whichever way it is named.
+pub(crate) fn of_library(name: &str) -> Option<&'static str> {
+    let plain = name.strip_prefix("__builtin_").unwrap_or(name);
+    LIBRARY.into_iter().find(|known| *known == plain)
+}
 
 /// So many subscripts lead from an array, or a pointer, to an element.
 fn n_subscripts(file: &File, array: VarId) -> usize {
@@ -193,7 +199,7 @@ fn goes_further(file: &File, e: &Expr, array: VarId, depth: usize) -> bool {
             is_inside
         }
         ExprKind::Call(callee, args) => {
-            let is_library = matches!(&callee.kind, ExprKind::Name(name) if LIBRARY.contains(&name.as_str()));
+            let is_library = matches!(&callee.kind, ExprKind::Name(name) if of_library(name).is_some());
             args.iter().enumerate().any(|(position, arg)| match is_passed(file, arg, array) {
                 // The first argument is what it returns.
                 true if is_library => position == 0,

@@ -2,7 +2,7 @@
 //! there as well, whether or not the statement follows them.
 
 use crate::ast::*;
-use crate::flow::{LIBRARY, is_address_taken};
+use crate::flow::{is_address_taken, of_library};
 use crate::scan::Scan;
 use oxeye_binding::Step;
 use oxeye_ir::{BinaryOp, MathFn, ScalarType, UnaryOp};
@@ -223,7 +223,7 @@ impl<'f> Search<'f> {
                 self.add_effects(&function.body, effects, depth + 1);
             }
             None if HARMLESS.contains(&name.as_str()) || MathFn::from_c_name(name).is_some() => {}
-            None if LIBRARY.contains(&name.as_str()) => effects.moves = true,
+            None if of_library(name).is_some() => effects.moves = true,
             _ => effects.frees = true,
         }
     }

@@ -1,6 +1,7 @@
 //! The variables that a nest counts with, declares and writes, found before it is lowered.
 
 use crate::ast::*;
+use crate::flow::of_library;
 use std::collections::HashSet;
 
 /// Variables of a nest by role.
@@ -172,7 +173,7 @@ impl Scanner<'_> {
     /// A function's writes through a parameter are writes to what the argument points to.
     fn call(&mut self, name: &str, args: &[Expr]) {
         let Some((position, function)) = self.file.function(name) else {
-            if matches!(name, "memset" | "memcpy")
+            if of_library(name).is_some()
                 && let Some(v) = args.first().and_then(|e| self.file.pointer_var(e))
             {
                 self.store(v);

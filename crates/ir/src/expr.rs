@@ -160,6 +160,8 @@ pub enum MathFn {
     Hypot,
     Copysign,
     Abs,
+    Popcount,
+    Popcountl,
     Cabs,
     Carg,
     ReProduct,
@@ -247,6 +249,8 @@ impl MathFn {
         (MathFn::Hypot, "hypot", 2),
         (MathFn::Copysign, "copysign", 2),
         (MathFn::Abs, "abs", 1),
+        (MathFn::Popcount, "popcount", 1),
+        (MathFn::Popcountl, "popcountl", 1),
         (MathFn::Cabs, "abs_c", 2),
         (MathFn::Carg, "arg_c", 2),
         (MathFn::ReProduct, "re_product", 4),
@@ -278,7 +282,26 @@ impl MathFn {
 
     /// Looks up the C name of a function of real numbers; the flag is true for the `float` variant (`sqrtf`).
     pub fn from_c_name(name: &str) -> Option<(MathFn, bool)> {
-        Self::from_name(name).filter(|(f, _)| f.complex().is_none())
+        Self::from_name(name).filter(|(f, _)| f.complex().is_none() && f.c_name() == f.name())
+    }
+
+    /// The types of the argument and of the result, if these are integers.
+    pub fn integers(self) -> Option<(ScalarType, ScalarType)> {
+        match self {
+            MathFn::Abs => Some((ScalarType::I32, ScalarType::I32)),
+            MathFn::Popcount => Some((ScalarType::U32, ScalarType::I32)),
+            MathFn::Popcountl => Some((ScalarType::U64, ScalarType::I32)),
+            _ => None,
+        }
+    }
+
+    /// The name in C, without the `f` of the `float` variant.
+    pub fn c_name(self) -> &'static str {
+        match self {
+            MathFn::Popcount => "__builtin_popcount",
+            MathFn::Popcountl => "__builtin_popcountl",
+            _ => self.name(),
+        }
     }
 
     /// What the function computes if it is one of complex numbers, and which part of the result it is; none if that is a
@@ -316,7 +339,7 @@ impl MathFn {
         let find = |n: &str| Self::TABLE.iter().find(|(_, c, _)| *c == n).map(|(f, ..)| *f);
         find(name).map(|f| (f, false)).or_else(|| {
             let f = find(name.strip_suffix('f')?)?;
-            (f != MathFn::Abs).then_some((f, true))
+            f.integers().is_none().then_some((f, true))
         })
     }
 

@@ -7,7 +7,7 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// These scalars: each value that is read is one that a statement of the nest assigned, and no narrower than that.
-pub(crate) fn held_scalars(nest: &Nest, program: &Program) -> BTreeSet<ArrayId> {
+pub fn held_scalars(nest: &Nest, program: &Program) -> BTreeSet<ArrayId> {
     let types: BTreeMap<LoopId, ScalarType> = nest.loops().into_iter().map(|l| (l.id, l.ty)).collect();
     let mut holds: BTreeMap<ArrayId, bool> = BTreeMap::new();
     for s in nest.stmts() {

@@ -99,6 +99,7 @@ pub use affine::{Affine, Constraint, Relation, Var};
 pub use dataflow::{DataNode, DataflowGraph, Memlet};
 pub use dot::to_dot;
 pub use expr::{Access, BinaryOp, ComplexOp, Expr, MathFn, Part, ScalarType, UnaryOp};
+pub use held::held_scalars;
 pub use ids::{ArrayId, LoopId, NestId, StmtId, SymId};
 pub use nest::{
     Bound, BoundTerm, Execution, Loop, Nest, Node, Reduction, Rotation, Stmt, Update, WorkSharing,

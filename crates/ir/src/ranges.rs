@@ -1,13 +1,12 @@
 //! The ranges of indices that the accesses of a nest touch, as expressions of symbols: boxes, found by replacing iterators
 //! by their bounds, innermost first. `oxeye-analysis` counts elements exactly, for known values of the symbols.
 
-use crate::held::held_scalars;
 use crate::{
-    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, ScalarType,
-    UnaryOp, Var,
+    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, ScalarType, UnaryOp,
+    Var,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// First and last value, as expressions of symbols.
@@ -55,15 +54,15 @@ impl Nest {
         search.found
     }
 
-    /// The same with ranges that may be wider than what is used, where selections and remainders are among the indices, or integers
-    /// that the nest itself sets.
+    /// The same with ranges that may be wider than what is used, where selections and remainders are among the indices, or scalars
+    /// that hold nothing but what the nest sets them to ([`held_scalars`](crate::held_scalars)).
     pub fn widest_ranges(
         &self,
-        program: &Program,
+        held: &BTreeSet<ArrayId>,
         is_wanted: &dyn Fn(ArrayId) -> bool,
     ) -> Vec<AccessRanges<'_>> {
         // All that a scalar may hold is known before it is asked for.
-        let settings = held_scalars(self, program).into_iter().map(|scalar| (scalar, Vec::new())).collect();
+        let settings = held.iter().map(|scalar| (*scalar, Vec::new())).collect();
         let mut before = Search { settings, ..Search::new(&|_| false, true) };
         before.nodes(&self.roots);
         let mut search = Search { held: Rc::new(before.settings), ..Search::new(is_wanted, true) };
@@ -175,7 +174,7 @@ struct Search<'a, 'f> {
     /// Loops in scope, outermost first.
     order: Vec<LoopId>,
     limits: BTreeMap<LoopId, Limits>,
-    /// What scalars are set to that hold nothing else ([`held_scalars`]), as far as it was met.
+    /// What scalars are set to that hold nothing else, as far as it was met.
     settings: Settings<'a>,
     /// The same where all of it is known.
     held: Rc<Settings<'a>>,
@@ -597,7 +596,7 @@ fn uses_loops(e: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{IndexRange, fold};
-    use crate::{BinaryOp, Expr, Names, Program};
+    use crate::{BinaryOp, Expr, Names, Program, held_scalars};
 
     /// The ranges of the accesses to `x`, in textual order, as text.
     fn ranges_of_x(nest: &str) -> Vec<String> {
@@ -620,7 +619,7 @@ mod tests {
         let nest = program.nests.values().next().unwrap();
         let names = Names::new(&program);
         let found = match is_wide {
-            true => nest.widest_ranges(&program, &|array| array == x),
+            true => nest.widest_ranges(&held_scalars(nest, &program), &|array| array == x),
             false => nest.access_ranges(&|array| array == x),
         };
         let text = found.into_iter().map(|found| {
@@ -706,7 +705,8 @@ mod tests {
             );
             let program = Program::parse(&text).unwrap();
             let x = program.arrays.values().find(|array| array.name == "x").unwrap().id;
-            let found = program.nests.values().next().unwrap().widest_ranges(&program, &|array| array == x);
+            let held = held_scalars(&program.nests[0], &program);
+            let found = program.nests[0].widest_ranges(&held, &|array| array == x);
             let names = Names::new(&program);
             let range = found[0].indices[0].clone();
             range.map(|r| format!("{} .. {}", names.expr(&r.first), names.expr(&r.last)))

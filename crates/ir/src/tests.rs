@@ -69,7 +69,7 @@ fn expr() -> impl Strategy<Value = Expr> {
             1 => (prop::sample::select(MathFn::TABLE.to_vec()), any::<bool>(), inner.clone(), inner.clone()).prop_map(
                 |((function, _, n), single, a, b)| Expr::Call {
                     function,
-                    single: single && function != MathFn::Abs,
+                    single: single && function.integers().is_none(),
                     args: [a, b].into_iter().cycle().take(n).collect(),
                 }
             ),

@@ -1,6 +1,6 @@
 //! Types of expressions: C's usual arithmetic conversions on an LP64 machine.
 
-use crate::{Affine, BinaryOp, Expr, Loop, LoopId, MathFn, Program, ScalarType, UnaryOp, Var};
+use crate::{Affine, BinaryOp, Expr, Loop, LoopId, Program, ScalarType, UnaryOp, Var};
 
 impl ScalarType {
     /// The type after integer promotion.
@@ -96,7 +96,7 @@ pub(crate) fn expr_type(expr: &Expr, program: &Program, type_of: &dyn Fn(Var) ->
         Expr::Binary(op, ..) if op.is_logical() => ScalarType::I32,
         Expr::Binary(BinaryOp::Shl | BinaryOp::Shr, l, _) => of(l).promoted(),
         Expr::Binary(_, l, r) => of(l).common(of(r)),
-        Expr::Call { function: MathFn::Abs, .. } => ScalarType::I32,
+        Expr::Call { function, .. } if let Some((_, result)) = function.integers() => result,
         Expr::Call { single: true, .. } => ScalarType::F32,
         Expr::Call { .. } => ScalarType::F64,
         Expr::Select { then, otherwise, .. } => of(then).common(of(otherwise)),

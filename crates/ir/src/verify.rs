@@ -1,8 +1,8 @@
 //! Checks the invariants of a program.
 
 use crate::{
-    Access, Affine, ArrayId, Bound, BoundTerm, Execution, Expr, Loop, LoopId, MathFn, Names, Nest, NestId,
-    Node, Program, Reduction, Region, Stmt, Storage, Types, UnaryOp, Var, parse::float_type,
+    Access, Affine, ArrayId, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Names, Nest, NestId, Node,
+    Program, Reduction, Region, Stmt, Storage, Types, UnaryOp, Var, parse::float_type,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -346,8 +346,8 @@ impl<'a> Checker<'a> {
             Expr::Call { function, single, args } => {
                 let (n, name) = (function.n_args(), function.name());
                 self.require(args.len() == n, || format!("`{name}` takes {n} arguments, not {}", args.len()));
-                self.require(!(*single && *function == MathFn::Abs), || {
-                    "`abs` has no variant for float".into()
+                self.require(!*single || function.integers().is_none(), || {
+                    format!("`{name}` has no variant for float")
                 });
             }
             Expr::Unary(..) | Expr::Binary(..) | Expr::Select { .. } | Expr::Cast(..) => {}

@@ -106,6 +106,6 @@ fn class_of(function: MathFn) -> StmtFeature {
         | ImCcos => StmtFeature::CallsTrigonometric,
         ReProduct | ImProduct => StmtFeature::CallsCheap,
         Fabs | Floor | Ceil | Round | Trunc | Rint | Nearbyint | Fmod | Fmin | Fmax | Fdim | Fma
-        | Copysign | Abs => StmtFeature::CallsCheap,
+        | Copysign | Abs | Popcount | Popcountl => StmtFeature::CallsCheap,
     }
 }

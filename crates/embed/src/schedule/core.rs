@@ -456,6 +456,7 @@ fn call_cycles(function: MathFn, division: f64, in_vectors: bool) -> f64 {
     use MathFn as F;
     match function {
         F::Fabs | F::Abs | F::Fmin | F::Fmax | F::Fdim | F::Fma | F::Copysign => 0.5,
+        F::Popcount | F::Popcountl => 1.0,
         F::Floor | F::Ceil | F::Round | F::Trunc | F::Rint | F::Nearbyint => 1.0,
         F::ReProduct | F::ImProduct => 3.0,
         F::Sqrt => 1.3 * division,
@@ -485,7 +486,8 @@ fn latency_of(expr: &Expr) -> f64 {
         Expr::Binary(B::Mul, ..) => LATENCY / 2.0,
         Expr::Call { function: MathFn::Sqrt, .. } => 16.0,
         Expr::Call { function: MathFn::ReProduct | MathFn::ImProduct, .. } => 2.0 * LATENCY,
-        Expr::Call { function: MathFn::Fabs | MathFn::Fmin | MathFn::Fmax | MathFn::Abs, .. } => LATENCY,
+        Expr::Call { function: MathFn::Fabs | MathFn::Fmin | MathFn::Fmax, .. } => LATENCY,
+        Expr::Call { function, .. } if function.integers().is_some() => LATENCY,
         Expr::Call { .. } => 30.0,
         Expr::Read(_) | Expr::Affine(_) | Expr::Float { .. } => 0.0,
         _ => LATENCY / 2.0,

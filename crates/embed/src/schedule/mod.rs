@@ -327,7 +327,8 @@ fn shape(tree: &Tree<'_>, leaves: &[Leaf], features: &mut ScheduleFeatures) {
         F::Calls,
         mean(&|stmt| {
             let of = |f: &MathFn| {
-                !matches!(f, MathFn::Sqrt | MathFn::Fabs | MathFn::Abs | MathFn::Fmin | MathFn::Fmax)
+                !matches!(f, MathFn::Sqrt | MathFn::Fabs | MathFn::Fmin | MathFn::Fmax)
+                    && f.integers().is_none()
             };
             operations(stmt).calls.iter().filter(|(f, _)| of(f)).map(|(_, n)| *n as f64).sum()
         }),

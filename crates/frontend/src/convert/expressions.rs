@@ -295,7 +295,7 @@ impl Converter<'_> {
                 let callee = self.field(node, "function");
                 let args: Vec<Expr> = args.into_iter().map(|a| self.expr(a)).collect();
                 if let ExprKind::Name(name) = &callee.kind
-                    && let Some(kind) = self.complex_call(name, &args)
+                    && let Some(kind) = expected(name, &args).or_else(|| self.complex_call(name, &args))
                 {
                     return kind;
                 }
@@ -342,4 +342,24 @@ impl Converter<'_> {
             _ => self.unknown_with("an expression of unknown kind", node),
         }
     }
+}
+
+/// What `__builtin_expect` gives, which only tells compilers what is likely.
+fn expected(name: &str, args: &[Expr]) -> Option<ExprKind> {
+    let [value, _, ..] = args else { return None };
+    if !matches!(name, "__builtin_expect" | "__builtin_expect_with_probability") {
+        return None;
+    }
+    let is_truth = match &value.kind {
+        ExprKind::Unary(UnaryOp::Not, _) => true,
+        ExprKind::Binary(op, ..) => op.is_logical(),
+        _ => false,
+    };
+    Some(match is_truth {
+        true => value.kind.clone(),
+        false => {
+            let long = Scalar { ty: ScalarType::I64, spelling: None, is_volatile: false, is_bool: false };
+            ExprKind::Cast(Type::Scalar(long), Box::new(value.clone()))
+        }
+    })
 }

@@ -1,13 +1,12 @@
-//! `memset` and `memcpy` as loops.
+//! `memset`, `memcpy` and `memmove` as loops.
 
 use super::lowerer::Lowerer;
 use super::pointer::Pointer;
 use super::value::{Value, constant, divided};
 use crate::ast::{self, ExprKind, Range, Scalar, Type};
+use crate::polynomial::polynomial;
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{
-    Access, Affine, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Node, ScalarType, Update,
-};
+use oxeye_ir::{Access, Affine, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, Node, ScalarType, Update};
 
 /// Where whole elements begin, their type, and the extents of the rows that a step of the pointer leads over.
 struct Elements {
@@ -17,7 +16,7 @@ struct Elements {
 }
 
 impl Lowerer<'_> {
-    /// `memset(p, 0, bytes)` or `memcpy(p, q, bytes)` of whole numbers of elements, or of rows of them.
+    /// `memset(p, byte, bytes)`, `memcpy(p, q, bytes)` or `memmove(p, q, bytes)` of whole numbers of elements, or of rows of them.
     pub(super) fn memory(
         &mut self,
         name: &str,
@@ -41,10 +40,10 @@ impl Lowerer<'_> {
                 false => "with a number of bytes that is not known to be that of whole rows",
             })
         })?;
+        let mut byte = 0;
         let from = if name == "memset" {
-            if constant(&self.value(from)?) != Some(0) {
-                return Err(refuse("with another value than 0"));
-            }
+            let set = constant(&self.value(from)?).filter(|byte| *byte == 0 || !scalar.ty.is_float());
+            byte = set.ok_or_else(|| refuse("with a value other than 0 or not known beforehand"))?;
             None
         } else {
             let from = self.elements(from)?.ok_or_else(no_elements)?;
@@ -75,13 +74,25 @@ impl Lowerer<'_> {
             self.facts.push_loop(&l);
             loops.push(l);
         }
-        let ids: Vec<LoopId> = loops.iter().map(|l| l.id).collect();
-        let target = self.element(to.pointer, &ids, at)?;
-        let value = match from {
-            Some(from) => Expr::Read(self.element(from, &ids, at)?),
+        let mut places: Vec<Expr> = loops.iter().map(|l| Expr::from(l.id)).collect();
+        let mut target = self.element(to.pointer.clone(), &places, at)?;
+        let mut source = from.clone().map(|from| self.element(from, &places, at)).transpose()?;
+        if let (Some(from), Some(ahead)) = (from.filter(|_| name == "memmove"), &source)
+            && !self.is_no_later(&target, ahead)
+        {
+            // What is moved up is moved from its end on.
+            let last_first = self.backwards(&loops).filter(|_| self.is_no_later(ahead, &target));
+            let last_first = last_first
+                .ok_or_else(|| refuse("within memory of which it is not known in which direction"))?;
+            places = vec![last_first];
+            target = self.element(to.pointer, &places, at)?;
+            source = Some(self.element(from, &places, at)?);
+        }
+        let value = match source {
+            Some(source) => Expr::Read(source),
             None if scalar.ty == ScalarType::F32 => Expr::Float { text: "0.0f".into(), ty: scalar.ty },
             None if scalar.ty == ScalarType::F64 => Expr::Float { text: "0.0".into(), ty: scalar.ty },
-            None => Expr::from(0),
+            None => Expr::from(repeated(byte, scalar.ty)),
         };
         self.facts.truncate(mark);
         let mut body = Vec::new();
@@ -131,12 +142,38 @@ impl Lowerer<'_> {
         Ok((rows.len() < MOST_DIMENSIONS).then_some(Elements { pointer, scalar, rows }))
     }
 
+    /// The place that a single loop has counted down to when it counts up.
+    fn backwards(&self, loops: &[Loop]) -> Option<Expr> {
+        let [l] = loops else { return None };
+        let last = l.upper.as_affine()?.clone().offset(-1);
+        Some(Expr::Affine(last - Affine::var(l.id)))
+    }
+
+    /// Whether an element is the same as another one, or before it in the same array.
+    fn is_no_later(&self, first: &Access, other: &Access) -> bool {
+        let pairs = || first.indices.iter().zip(&other.indices);
+        let Some(differing) = pairs().position(|(a, b)| a != b) else { return first.array == other.array };
+        let (a, b) = (&first.indices[differing], &other.indices[differing]);
+        let difference = Expr::Binary(BinaryOp::Sub, Box::new(b.clone()), Box::new(a.clone()));
+        let affine = polynomial(&difference, &mut |_| None).and_then(|sum| {
+            sum.into_iter().try_fold(Affine::default(), |sum, (variables, c)| match variables[..] {
+                [] => Some(sum.offset(c)),
+                [variable] => Some(sum + Affine::term(variable, c)),
+                _ => None,
+            })
+        });
+        let are_others_alike = pairs().skip(differing + 1).all(|(a, b)| a == b);
+        first.array == other.array
+            && are_others_alike
+            && affine.is_some_and(|affine| self.facts.prove_non_negative(&affine))
+    }
+
     /// The element that these loops count.
-    fn element(&mut self, mut pointer: Pointer, ids: &[LoopId], at: Range) -> Lowered<Access> {
-        for (k, id) in ids.iter().enumerate() {
-            let by = Value { e: Expr::from(*id), ty: ScalarType::I64 };
+    fn element(&mut self, mut pointer: Pointer, places: &[Expr], at: Range) -> Lowered<Access> {
+        for (k, place) in places.iter().enumerate() {
+            let by = Value { e: place.clone(), ty: ScalarType::I64 };
             pointer = self.moved(pointer, BinaryOp::Add, by, at)?;
-            if k + 1 < ids.len() {
+            if k + 1 < places.len() {
                 pointer = self.row(pointer, at)?;
             }
         }
@@ -162,6 +199,20 @@ fn without_factor(e: &Expr, factor: i64) -> Option<(Expr, i64)> {
             })
         }
         e => Some((e.clone(), factor)),
+    }
+}
+
+/// The number of which each byte is this one.
+fn repeated(byte: i64, ty: ScalarType) -> i64 {
+    let all = u64::from(byte as u8) * 0x0101_0101_0101_0101;
+    match ty {
+        ScalarType::I8 => i64::from(all as i8),
+        ScalarType::U8 => i64::from(all as u8),
+        ScalarType::I16 => i64::from(all as i16),
+        ScalarType::U16 => i64::from(all as u16),
+        ScalarType::I32 => i64::from(all as i32),
+        ScalarType::U32 => i64::from(all as u32),
+        _ => all as i64,
     }
 }
 

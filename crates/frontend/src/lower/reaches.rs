@@ -4,7 +4,7 @@
 use super::row_scans::{chain, join, symbols, within};
 use super::uses::{Holdings, Use, uses};
 use oxeye_binding::{Binding, Reach, RowScan};
-use oxeye_ir::{ArrayId, BoundTerm, Expr, Nest, NestId, Program, SymId};
+use oxeye_ir::{ArrayId, BoundTerm, Expr, Nest, NestId, Program, SymId, held_scalars};
 use std::collections::BTreeSet;
 
 /// Adds what finds out how far nests reach in arrays of unknown length that may overlap with others.
@@ -32,7 +32,7 @@ fn tested(program: &Program, binding: &Binding, nest: &Nest) -> Vec<ArrayId> {
         pairs().any(|(a, b)| a == id && used.contains(&b) && (written.contains(&a) || written.contains(&b)))
     };
     let is_open = |id: &ArrayId| {
-        let ranges = nest.widest_ranges(program, &|other| other == *id);
+        let ranges = nest.widest_ranges(&held_scalars(nest, program), &|other| other == *id);
         program.array(*id).shape.first() == Some(&None)
             && binding.row_test(nest.id, *id).is_none()
             && ranges.iter().any(|found| !matches!(found.indices.first(), Some(Some(_))))

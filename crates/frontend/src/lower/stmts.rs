@@ -9,6 +9,7 @@ use super::views::follows;
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::chased::chase;
 use crate::evolution::{Evaluator, Trips};
+use crate::flow::of_library;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, commas};
 use oxeye_ir::{
@@ -198,10 +199,10 @@ impl Lowerer<'_> {
             ExprKind::Cast(Type::Void, inner) => self.effect(inner, out),
             ExprKind::Call(callee, args) => match &callee.kind {
                 ExprKind::Name(name)
-                    if matches!(name.as_str(), "memset" | "memcpy")
-                        && self.cx.file.function(name).is_none() =>
+                    if let Some(function) =
+                        of_library(name).filter(|_| self.cx.file.function(name).is_none()) =>
                 {
-                    self.hoisting(None, out, |l, out| l.memory(name, args, at, out))
+                    self.hoisting(None, out, |l, out| l.memory(function, args, at, out))
                 }
                 ExprKind::Name(name) => match self.call(callee, args, at) {
                     Ok(_) => Ok(()),

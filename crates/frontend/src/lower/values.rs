@@ -6,7 +6,7 @@ use super::value::{Value, common, constant, divided, fold, is_comparison, promot
 use crate::ast::{self, ExprKind, Range, Type, VarId};
 use crate::members::PARTS;
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{Access, Affine, BinaryOp, Expr, MathFn, ScalarType, UnaryOp, Var};
+use oxeye_ir::{Access, Affine, BinaryOp, Expr, ScalarType, UnaryOp, Var};
 
 const MAX_NODES: usize = 2000;
 
@@ -36,7 +36,7 @@ impl Lowerer<'_> {
             Expr::Binary(BinaryOp::And | BinaryOp::Or, ..) => ScalarType::I32,
             Expr::Binary(op, ..) if is_comparison(*op) => ScalarType::I32,
             Expr::Binary(_, l, r) => common(self.natural(l), self.natural(r)),
-            Expr::Call { function: MathFn::Abs, .. } => ScalarType::I32,
+            Expr::Call { function, .. } if let Some((_, result)) = function.integers() => result,
             Expr::Call { single, .. } => {
                 if *single {
                     ScalarType::F32

@@ -83,3 +83,51 @@ int main(int argc, char **argv)
         SIZES,
     );
 }
+
+const CLASSIFIED: &str = "
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect((x), 0)
+static void f(int n, double *x, float *y, int *k, unsigned *u, unsigned long *l, unsigned short *s)
+{
+    for (int i = 0; i < n; i++)
+        k[i] = isfinite(x[i]) + 2 * isfinite(y[i]) + 4 * isinf(x[i]) + 16 * !isinf(y[i]) + 32 * isnormal(x[i]);
+    for (int i = 0; i < n; i++)
+        k[i] += 64 * isnormal(y[i]);
+    for (int i = 0; i < n; i++)
+        if (likely(x[i] > 1) && !unlikely(k[i] & 4))
+            y[i] = INFINITY;
+        else if (x[i] < -1)
+            x[i] = -INFINITY;
+    for (int i = 0; i < n; i++) {
+        u[i] = __builtin_bswap32(u[i] + 1);
+        l[i] ^= __builtin_bswap64(l[i]) + __builtin_bswap32(k[i]);
+        s[i] = __builtin_bswap16(s[i]) + 3;
+        k[i] += 1000 * __builtin_popcount(k[i]) + 100000 * __builtin_popcountll(l[i] ^ u[i]);
+    }
+}
+";
+
+#[test]
+fn what_macros_of_the_library_and_compilers_define() {
+    assert_snapshot!(shown(&format!("#include <math.h>{CLASSIFIED}")));
+    let main = "int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]) % 16, k[16] = {0};
+    double x[16] = {0, 1, -1, 1e-310, 1e-300, INFINITY, -INFINITY, NAN, 1.7976931348623157e308, -5, 5, 2.2250738585072014e-308};
+    float y[16] = {0, 1, -1, 1e-40f, 1e-30f, INFINITY, -INFINITY, NAN, 3.4028234663852886e38f, -5, 5, 1.1754943508222875e-38f};
+    unsigned u[16];
+    unsigned long l[16];
+    unsigned short s[16];
+    for (int i = 0; i < 16; i++) {
+        u[i] = 0x12345678u * (argc + i);
+        l[i] = 0x123456789abcdefL * (argc + i);
+        s[i] = 0x1234 * (argc + i);
+    }
+    f(n, x, y, k, u, l, s);
+    for (int i = 0; i < 16; i++)
+        printf(\"%g %g %d %x %lx %x\\n\", x[i], y[i], k[i], u[i], l[i], s[i]);
+    return 0;
+}
+";
+    same_output(&format!("#include <math.h>{CLASSIFIED}{main}"), 4, &["0", "1", "15"]);
+}

@@ -1,4 +1,4 @@
-//! `memset` and `memcpy` of so many elements as a product says, and ends of loops that are products.
+//! `memset`, `memcpy` and `memmove` of so many elements as a product says, and ends of loops that are products.
 
 use crate::common::{same_output, shown};
 use insta::assert_snapshot;
@@ -90,4 +90,61 @@ fn numbers_of_bytes_that_are_no_elements() {
         })
         .collect();
     assert_snapshot!(text);
+}
+
+const MOVED: &str = "
+static void up(int n, int m, double *x)
+{
+    for (int i = n - 2; i >= 0; i--)
+        memmove(x + (i + 1) * m, x + i * m, m * sizeof *x);
+}
+static void down(int n, int m, double *x)
+{
+    for (int i = 0; i < n - 1; i++)
+        memmove(x + i * m, x + (i + 1) * m, m * sizeof *x);
+}
+static void within(int n, int m, int *a, int *b)
+{
+    for (int i = 0; i < n; i++) {
+        memmove(a + i * m, a + i * m + 3, (m - 3) * sizeof *a);
+        memmove(b + i * m + 3, b + i * m, (m - 3) * sizeof *b);
+    }
+}
+static void bytes(int n, unsigned char *c, int *a, short *s, unsigned *u, long *l)
+{
+    for (int i = 0; i < n; i++) {
+        memset(c + 7 * i, 255, 7);
+        memset(a + 2 * i, -1, 2 * sizeof *a);
+        memset(s + 2 * i, 0x181, 2 * sizeof *s);
+        memset(u + 2 * i, 0x80, 2 * sizeof *u);
+        memset(l + i, 0x7f, sizeof *l);
+    }
+}
+";
+
+#[test]
+fn what_is_moved_and_bytes_that_are_set() {
+    assert_snapshot!(shown(&format!("#include <string.h>{MOVED}")));
+    let main = "int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), m = 5 + argc, a[400], b[400];
+    double x[400];
+    unsigned char c[400];
+    short s[400];
+    unsigned u[400];
+    long l[400];
+    for (int i = 0; i < 400; i++)
+        x[i] = a[i] = b[i] = c[i] = s[i] = u[i] = l[i] = i % 251;
+    up(n, m, x);
+    for (int i = 0; i < 400; i++)
+        printf(\"%g \", x[i]);
+    down(n - 1, m, x + 3);
+    within(n, m, a, b);
+    bytes(n, c, a + 300, s, u, l);
+    for (int i = 0; i < 400; i++)
+        printf(\"%g %d %d %d %d %u %ld\\n\", x[i], a[i], b[i], c[i], s[i], u[i], l[i]);
+    return 0;
+}
+";
+    same_output(&format!("#include <string.h>{MOVED}{main}"), 4, &["1", "2", "9", "33"]);
 }

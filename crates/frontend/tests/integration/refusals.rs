@@ -48,7 +48,11 @@ fn every_construct_has_its_words() {
             "static char g[4][5];",
             "void f(int n) { for (int i = 0; i < n; i++) memset(g[1], 0, 2 * sizeof g[1]); }",
         ),
-        ("static char g[4][5];", "void f(int n) { for (int i = 0; i < n; i++) memset(g, 1, sizeof g); }"),
+        ("static char g[4][5];", "void f(int n) { for (int i = 0; i < n; i++) memset(g, n, sizeof g); }"),
+        (
+            "",
+            "void f(int n, int m, double *x) { for (int i = 0; i < n; i++) __builtin_memmove(x + i, x + m, 8 * n); }",
+        ),
         ("", "void f(double *x) { for (int i = 0; i < 9; i++) { if (x[i] > 1) break; x[i] = 0; } }"),
         (
             "",

@@ -236,10 +236,14 @@ fn floating(op: BinaryOp, a: f64, b: f64, ty: ScalarType) -> Result<Typed> {
 /// A call of a `<math.h>` function. Extra arguments are ignored, missing ones are zero.
 pub(super) fn call(function: MathFn, single: bool, args: &[Typed]) -> Result<Typed> {
     let ty = if single { ScalarType::F32 } else { ScalarType::F64 };
-    if function == MathFn::Abs {
-        let operand =
-            args.first().copied().unwrap_or(Typed::int(0, ScalarType::I32)).convert(ScalarType::I32)?;
-        return Ok(Typed::int(operand.to_int().unwrap_or(0).abs(), ScalarType::I32));
+    if let Some((argument, result)) = function.integers() {
+        let operand = args.first().copied().unwrap_or(Typed::int(0, argument)).convert(argument)?;
+        let value = operand.to_int().unwrap_or(0);
+        let value = match function {
+            MathFn::Abs => value.abs(),
+            _ => value.count_ones().into(),
+        };
+        return Ok(Typed::int(value, result));
     }
     let argument = |i: usize| match args.get(i) {
         Some(a) => Ok(a.convert(ty)?.to_f64()),
@@ -290,7 +294,6 @@ pub(super) fn call(function: MathFn, single: bool, args: &[Typed]) -> Result<Typ
         MathFn::Fma => fma(x, y, argument(2)?, ty),
         MathFn::Hypot => x.hypot(y),
         MathFn::Copysign => x.copysign(y),
-        MathFn::Abs => x.abs(),
         _ => return Err(InterpretError::Undefined(format!("{function:?}"))),
     };
     Ok(Typed::float(result, ty))

@@ -533,8 +533,8 @@ impl Converter<'_> {
                 };
                 let args: Vec<Expr> = first.into_iter().chain(second).collect();
                 match MathFn::from_c_name(alias) {
-                    Some((function, false)) if function != MathFn::Abs && function.n_args() == args.len() => {
-                        Ok(self.function(function, args))
+                    Some((f, false)) if f.integers().is_none() && f.n_args() == args.len() => {
+                        Ok(self.function(f, args))
                     }
                     _ => unknown(),
                 }

@@ -175,7 +175,7 @@ impl<'a> Canonical<'a> {
             },
             Expr::Call { function, single, mut args } => {
                 let ty = if single { ScalarType::F32 } else { ScalarType::F64 };
-                if function != oxeye_ir::MathFn::Abs {
+                if function.integers().is_none() {
                     args = args.into_iter().map(|a| self.coerced(a, ty)).collect();
                 }
                 Expr::Call { function, single, args }
