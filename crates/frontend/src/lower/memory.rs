@@ -83,7 +83,7 @@ impl Lowerer<'_> {
             // What is moved up is moved from its end on.
             let last_first = self.backwards(&loops).filter(|_| self.is_no_later(ahead, &target));
             let last_first = last_first
-                .ok_or_else(|| refuse("within memory of which it is not known in which direction"))?;
+                .ok_or_else(|| refuse("where it is not known whether it moves up or down"))?;
             places = vec![last_first];
             target = self.element(to.pointer, &places, at)?;
             source = Some(self.element(from, &places, at)?);
