@@ -357,9 +357,6 @@ fn expected(name: &str, args: &[Expr]) -> Option<ExprKind> {
     };
     Some(match is_truth {
         true => value.kind.clone(),
-        false => {
-            let long = Scalar { ty: ScalarType::I64, spelling: None, is_volatile: false, is_bool: false };
-            ExprKind::Cast(Type::Scalar(long), Box::new(value.clone()))
-        }
+        false => ExprKind::Cast(Type::scalar(ScalarType::I64), Box::new(value.clone())),
     })
 }

@@ -1,8 +1,9 @@
 //! Calls of functions of `<math.h>` and `<stdlib.h>`.
 
 use super::lowerer::Lowerer;
+use super::structures::number;
 use super::value::Value;
-use crate::ast::{self, Scalar};
+use crate::ast;
 use crate::refusal::Lowered;
 use oxeye_ir::{BinaryOp, Expr, MathFn, ScalarType, UnaryOp};
 
@@ -40,7 +41,7 @@ impl Lowerer<'_> {
             }
             ("labs" | "llabs", [arg]) => {
                 let value = self.value(arg)?;
-                let value = self.converted(value, &scalar(ScalarType::I64));
+                let value = self.converted(value, &number(ScalarType::I64));
                 let zero = Box::new(Expr::from(0));
                 let is_negative = Expr::Binary(BinaryOp::Lt, Box::new(value.e.clone()), zero);
                 let opposite = self.unary(UnaryOp::Neg, value.clone());
@@ -112,7 +113,7 @@ impl Lowerer<'_> {
     /// The bytes of an unsigned integer in the opposite order.
     fn swapped(&mut self, value: Value, n_bytes: i64) -> Value {
         let ty = if n_bytes == 8 { ScalarType::U64 } else { ScalarType::U32 };
-        let value = self.converted(value, &scalar(ty)).e;
+        let value = self.converted(value, &number(ty)).e;
         let joined = |op: BinaryOp, l: Expr, r: Expr| Expr::Binary(op, Box::new(l), Box::new(r));
         let byte = |k: i64| {
             let low = match k {
@@ -137,7 +138,7 @@ impl Lowerer<'_> {
         for arg in args {
             let value = self.value(arg)?;
             values.push(match function.integers() {
-                Some((argument, _)) => self.converted(value, &scalar(argument)),
+                Some((argument, _)) => self.converted(value, &number(argument)),
                 None if value.ty.is_float() => value,
                 None => self.relaxed(value),
             });
@@ -149,10 +150,6 @@ impl Lowerer<'_> {
         };
         Ok(Value { e: Expr::Call { function, single, args: values.into_iter().map(|v| v.e).collect() }, ty })
     }
-}
-
-fn scalar(ty: ScalarType) -> Scalar {
-    Scalar { ty, spelling: None, is_volatile: false, is_bool: false }
 }
 
 /// A function that is infinite, as a quotient.

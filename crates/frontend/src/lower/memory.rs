@@ -82,8 +82,8 @@ impl Lowerer<'_> {
         {
             // What is moved up is moved from its end on.
             let last_first = self.backwards(&loops).filter(|_| self.is_no_later(ahead, &target));
-            let last_first = last_first
-                .ok_or_else(|| refuse("where it is not known whether it moves up or down"))?;
+            let last_first =
+                last_first.ok_or_else(|| refuse("where it is not known whether it moves up or down"))?;
             places = vec![last_first];
             target = self.element(to.pointer, &places, at)?;
             source = Some(self.element(from, &places, at)?);
@@ -168,7 +168,7 @@ impl Lowerer<'_> {
             && affine.is_some_and(|affine| self.facts.prove_non_negative(&affine))
     }
 
-    /// The element that these loops count.
+    /// The element so many rows and elements behind the pointer.
     fn element(&mut self, mut pointer: Pointer, places: &[Expr], at: Range) -> Lowered<Access> {
         for (k, place) in places.iter().enumerate() {
             let by = Value { e: place.clone(), ty: ScalarType::I64 };

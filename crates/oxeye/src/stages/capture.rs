@@ -187,14 +187,14 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     session.enter(Phase::Building)?;
     let original = session.workshop.write_variant(ORIGINAL, &unit.source)?;
     let plain = session.workshop.original_job(&original);
-    let all = worth_observing(session, &unit, &nests);
-    for (_, nest) in nests.iter_mut().enumerate().filter(|(idx, _)| !all.contains(idx)) {
+    let which = worth_observing(session, &unit, &nests);
+    for (_, nest) in nests.iter_mut().enumerate().filter(|(idx, _)| !which.contains(idx)) {
         (nest.calls.share, nest.standing) = (Some(0.0), Standing::Skipped(LeftOut::TooShort(0.0)));
     }
-    let observed = observed(session, &unit, &nests, &all);
+    let observed = observed(session, &unit, &nests, &which);
     let mut jobs = vec![plain];
     if observed.is_none() {
-        jobs.push(instrumented(session, &unit, &nests, &all)?);
+        jobs.push(instrumented(session, &unit, &nests, &which)?);
     }
     let mut built = session.workshop.build_all(&jobs, session.host.cores as usize).into_iter();
     let (plain, instrumented) = (built.next(), built.next());
@@ -216,7 +216,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     }
     let instrumented = match instrumented {
         Some(Ok(path)) => Some(path),
-        _ => without_unbuildable(session, &unit, &mut nests, &all)?,
+        _ => without_unbuildable(session, &unit, &mut nests, &which)?,
     };
     session.enter(Phase::Capturing)?;
     let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
@@ -310,11 +310,11 @@ fn observed(
 pub(crate) fn observed_object(session: &Session<'_>, unit: &Unit, part: &str) -> Option<(String, PathBuf)> {
     let project = session.options.project.as_ref()?;
     let nests = nests_of(unit, session.threads);
-    let all = worth_observing(session, unit, &nests);
-    all.first()?;
-    let job = instrumented(session, unit, &nests, &all).ok()?;
+    let which = worth_observing(session, unit, &nests);
+    which.first()?;
+    let job = instrumented(session, unit, &nests, &which).ok()?;
     let job = job.args([format!("-DOXEYE_CAPTURE_PART=\"/{part}\"")]);
-    Some((instrumented_text(unit, &nests, &all), Workshop::compile(project, &job).ok()?))
+    Some((instrumented_text(unit, &nests, &which), Workshop::compile(project, &job).ok()?))
 }
 
 fn instrumented_text(unit: &Unit, nests: &[TunedNest], which: &[usize]) -> String {
