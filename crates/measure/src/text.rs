@@ -366,7 +366,7 @@ fn is_within(number: &Token<'_>, most: f64) -> bool {
 /// A number as it is printed; NaN for what is none.
 fn value(token: &Token<'_>) -> f64 {
     let text = std::str::from_utf8(token.bytes).ok();
-    text.and_then(|text| text.trim().parse().ok()).unwrap_or(f64::NAN)
+    text.and_then(|text| text.trim().replace(',', "").parse().ok()).unwrap_or(f64::NAN)
 }
 
 /// The word behind a number, if that is a unit of time, or a share of it.
@@ -386,14 +386,17 @@ struct Token<'a> {
 }
 
 /// Splits a text into numbers, with the blanks before them, and words, with the blanks around them. Digits inside a word, as
-/// in `x86`, are no number.
+/// in `x86`, are no number; `1,034,567` is one.
 fn tokens(text: &[u8]) -> Vec<Token<'_>> {
     let mut result = Vec::new();
     let (mut at, mut text_start) = (0, 0);
     while at < text.len() {
         let before = at.checked_sub(1).map(|i| text[i]);
         let in_word = before.is_some_and(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'.');
-        let length = if in_word { 0 } else { number_length(&text[at..]) };
+        let mut length = if in_word { 0 } else { number_length(&text[at..]) };
+        if length > 0 && before != Some(b',') {
+            length = grouped_length(&text[at..]).unwrap_or(length);
+        }
         if length == 0 {
             at += 1;
             continue;
@@ -459,6 +462,20 @@ fn number_length(text: &[u8]) -> usize {
     sign + length
 }
 
+/// How many bytes at the start of `text` are a whole number with commas between thousands. A list of numbers looks the same, so that
+/// two of these are close only if they are equal.
+fn grouped_length(text: &[u8]) -> Option<usize> {
+    const GROUP: usize = 4;
+    let digits = |text: &[u8]| text.iter().take_while(|c| c.is_ascii_digit()).count();
+    let first = digits(text);
+    let is_group = |text: &[u8]| text.first() == Some(&b',') && digits(&text[1..]) == GROUP - 1;
+    let n_groups = text[first..].chunks(GROUP).take_while(|text| is_group(text)).count();
+    let length = first + n_groups * GROUP;
+    let goes_on = matches!(text.get(length), Some(b',' | b'.') if digits(&text[length + 1..]) > 0);
+    let is_longer = digits(&text[length..]) > 0;
+    ((1..GROUP).contains(&first) && n_groups > 0 && !goes_on && !is_longer).then_some(length)
+}
+
 /// How near two printed numbers are.
 enum Nearness {
     /// With this relative difference, which is acceptable.
@@ -485,6 +502,10 @@ impl TextComparison {
 /// How near two printed numbers are, with this relative tolerance.
 fn compare_numbers(a: &[u8], b: &[u8], tolerance: f64) -> Nearness {
     let parse = |bytes| value(&Token { bytes, is_number: true });
+    let is_grouped = |bytes: &[u8]| bytes.contains(&b',');
+    if is_grouped(a) || is_grouped(b) {
+        return if a.trim_ascii() == b.trim_ascii() { Nearness::Near(0.0) } else { Nearness::Apart(0.0) };
+    }
     let (x, y) = (parse(a), parse(b));
     if x == y || (x.is_nan() && y.is_nan()) {
         return Nearness::Near(0.0);
@@ -596,6 +617,23 @@ mod tests {
         assert!(compare(&references, b"0.30 s: A\n1.53 s: B\nC 4.0 m\n", None).difference.is_some());
         // Where no time varies, none is left out.
         assert!(compare(&references[..1], b"0.01 s: A\n1.53 s: B\nC 4.0 m\n", None).difference.is_some());
+    }
+
+    #[test]
+    fn a_number_with_commas_between_thousands_is_one() {
+        let references: [&[u8]; 2] = [b"512,975 lookups/s: 340,000\n", b"97,310 lookups/s: 340,000\n"];
+        let same = compare(&references, b"1,034,567 lookups/s: 340,000\n", Some(1e-6));
+        assert_eq!((same.difference, same.unstable_numbers), (None, 1));
+        // One that does not vary is compared to its last digit: it could be a list.
+        for other in ["340,001", "340,00", "3,400,000", "340,000,1"] {
+            let text = format!("512,975 lookups/s: {other}\n");
+            assert!(compare(&references, text.as_bytes(), Some(0.1)).difference.is_some(), "{other}");
+        }
+        for (a, b) in [("1,234,567.5", "1,234,567.9"), ("x 1,200,3", "x 1,200,4"), ("1,2345", "1,2346")] {
+            assert!(differ(a, b, Some(1e-6)).is_some(), "{a}");
+        }
+        assert_eq!(differ("1.00000000,100", "1.00000010,100", Some(1e-6)), None);
+        assert_eq!(differ("  1,024 MB", " 1,024 MB", Some(1e-6)), None);
     }
 
     #[test]
