@@ -26,6 +26,11 @@ impl Role {
     pub fn is_write(self) -> bool {
         self == Role::Target
     }
+
+    /// Whether the element is that which the statement writes: an update reads it as well.
+    pub fn is_target(self) -> bool {
+        matches!(self, Role::Target | Role::Update)
+    }
 }
 
 /// The point at which an access happens: inside the first `n_loops` of the loops around its statement, at `position` in

@@ -252,6 +252,14 @@ pub struct DependenceRelation {
     pub has_member: bool,
 }
 
+impl DependenceRelation {
+    /// Whether both accesses are those of the element that their statements write.
+    pub fn are_targets(&self, model: &NestModel) -> bool {
+        let role = |(stmt, access): (usize, usize)| model.stmts[stmt].accesses[access].role;
+        role(self.src).is_target() && role(self.dst).is_target()
+    }
+}
+
 /// A test of a set of instance pairs: the accesses by statement and position, the level, the set.
 type CandidateTest<'a> = dyn FnMut((usize, usize), (usize, usize), Option<Level>, &Pairs) -> bool + 'a;
 

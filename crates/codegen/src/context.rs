@@ -102,6 +102,8 @@ pub(crate) struct Context<'a> {
     pub(crate) declared: BTreeSet<ArrayId>,
     /// Whether the user's text calls `copysign`, so that it is declared there.
     pub(crate) has_copysign: bool,
+    /// Whether square roots are written as those that do not set `errno`.
+    pub(crate) silent_roots: bool,
     /// What accesses are checked against, in debug builds.
     pub(crate) checks: Option<Checks>,
     /// The accesses that the text tells of.
@@ -163,6 +165,7 @@ impl<'a> Context<'a> {
             shared: BTreeSet::new(),
             declared: BTreeSet::new(),
             has_copysign: true,
+            silent_roots: false,
             checks: None,
             watch: None,
         };

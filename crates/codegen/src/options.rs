@@ -20,6 +20,9 @@ pub struct RenderOptions {
     /// mark on a loop when it copies it, as it does in loops over iterators of unknown sign, and sums up element by
     /// element in memory.
     pub plain_sums: bool,
+    /// The compiler keeps loops with square roots out of vectors, since these may set `errno`: clang, unless its flags say that
+    /// nobody looks. Vector loops have roots that set nothing then.
+    pub roots_set_errno: bool,
     /// The statement's own text in the user's file, which runs if the rendered nest cannot: when pointers overlap or
     /// memory is short. Without it, the program's own nest of the same id is rendered in its place.
     pub original: Option<String>,

@@ -83,6 +83,20 @@ pub fn prelude(bodies: &[&str]) -> String {
     if words.contains("OXEYE_IVDEP") || words.contains("simd") {
         text += "#if defined(__clang__)\n#pragma clang diagnostic ignored \"-Wpass-failed\"\n#endif\n";
     }
+    if words.contains("OXEYE_SQRT") || words.contains("OXEYE_SQRTF") {
+        text += "#ifndef OXEYE_SQRT\n\
+                 #if defined(__clang__)\n\
+                 #if __has_builtin(__builtin_elementwise_sqrt)\n\
+                 #define OXEYE_SQRT(x) __builtin_elementwise_sqrt((double)(x))\n\
+                 #define OXEYE_SQRTF(x) __builtin_elementwise_sqrt((float)(x))\n\
+                 #endif\n\
+                 #endif\n\
+                 #endif\n\
+                 #ifndef OXEYE_SQRT\n\
+                 #define OXEYE_SQRT(x) __builtin_sqrt(x)\n\
+                 #define OXEYE_SQRTF(x) __builtin_sqrtf(x)\n\
+                 #endif\n";
+    }
     if words.contains("OXEYE_THREAD") || words.contains("OXEYE_TEAM") {
         text += "#ifndef OXEYE_THREAD\n\
                  #if defined(_OPENMP)\n\

@@ -41,6 +41,11 @@ pub(crate) fn integer(value: i64) -> Text {
     Text::new(format!("{value}{suffix}"), if value < 0 { prec::UNARY } else { prec::PRIMARY })
 }
 
+/// The macro for a square root that does not set `errno`.
+fn silent_root(single: bool) -> &'static str {
+    if single { "OXEYE_SQRTF" } else { "OXEYE_SQRT" }
+}
+
 impl Context<'_> {
     /// A variable of an affine expression.
     fn var(&self, v: Var, wide: bool) -> Text {
@@ -184,6 +189,10 @@ impl Context<'_> {
             Expr::Binary(op, l, r) => self.binary(*op, self.expr(l), self.expr(r), (l, r)),
             Expr::Call { function, single, args } if function.complex().is_some() => {
                 crate::complex::call(self, *function, *single, args)
+            }
+            Expr::Call { function: MathFn::Sqrt, single, args } if self.silent_roots => {
+                let args: Vec<String> = args.iter().map(|a| self.expr(a).text).collect();
+                Text::primary(format!("{}({})", silent_root(*single), args.join(", ")))
             }
             Expr::Call { function, single, args } => {
                 let args: Vec<String> = args.iter().map(|a| self.expr(a).text).collect();

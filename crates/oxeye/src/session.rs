@@ -369,6 +369,7 @@ impl<'a> Session<'a> {
     ) -> Rendering<'s> {
         let plain_sums = self.options.compiler.vectorizes_sums();
         let declarations_first = self.options.compiler.declares_first();
+        let roots_set_errno = self.options.compiler.keeps_errno_of_roots();
         let (policy, guard) = (self.policy(), Default::default());
         Rendering {
             source,
@@ -380,6 +381,7 @@ impl<'a> Session<'a> {
             isa: None,
             own: None,
             plain_sums,
+            roots_set_errno,
             declarations_first,
             checks: false,
         }

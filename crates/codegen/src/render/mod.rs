@@ -632,6 +632,7 @@ impl Renderer<'_> {
         let mut hint = None;
         let mut reduction = ReductionText::default();
         let (was_parallel, was_simd) = (self.in_parallel, self.in_simd);
+        let is_vector = matches!(header.execution, Execution::Vector { .. });
         match &header.execution {
             Execution::Parallel { reductions, sharing } if openmp && !self.in_parallel => {
                 reduction =
@@ -690,9 +691,12 @@ impl Renderer<'_> {
             }
             directive.into_iter().for_each(|directive| r.directive(directive));
             hint.into_iter().for_each(|hint| r.line(hint));
+            let had_silent_roots = r.cx.silent_roots;
+            r.cx.silent_roots |= is_vector && r.options.roots_set_errno;
             let n_aliases = r.cx.aliases.len();
             r.cx.aliases.append(&mut aliases);
             r.braced(text, |r| r.loop_body(header, body))?;
+            r.cx.silent_roots = had_silent_roots;
             r.cx.aliases.truncate(n_aliases);
             for (array, original) in originals {
                 r.cx.names.extend(original.map(|name| (array, name)));

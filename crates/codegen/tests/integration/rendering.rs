@@ -650,6 +650,33 @@ fn sums_of_several_threads_are_left_to_compilers_that_need_no_word() {
     assert_eq!(without(&asked), without(&plain));
 }
 
+#[test]
+fn roots_in_vector_loops_set_no_errno_where_that_keeps_them_out_of_vectors() {
+    let program = oxeye_ir::Program::parse(
+        "program roots {
+           symbol P0 n: i32
+           array A0 x: f64[n] param
+           array A1 y: f32[n] param
+           dataflow { N0 }
+           nest N0 in roots {
+             for L0 i: i32 in 0 .. n vector { S0: x[i] = sqrt(x[i]) S1: y[i] = sqrtf(y[i]) }
+             for L1 j: i32 in 0 .. n { S2: x[j] = sqrt(x[j] + x[0]) }
+           }
+         }",
+    )
+    .expect("parses");
+    let text = |roots_set_errno| {
+        let options = RenderOptions { threads: 2, roots_set_errno, ..RenderOptions::default() };
+        oxeye_codegen::render_nest(&program, Binding::none(), &program.nests[0], &options).expect("renders")
+    };
+    let (plain, silent) = (text(false), text(true));
+    assert!(plain.contains("x[i] = sqrt(x[i]);") && !plain.contains("OXEYE_SQRT"), "{plain}");
+    for line in ["x[i] = OXEYE_SQRT(x[i]);", "y[i] = OXEYE_SQRTF(y[i]);", "x[j] = sqrt(x[j] + x[0]);"] {
+        assert!(silent.contains(line), "{line} is not in {silent}");
+    }
+    assert!(oxeye_codegen::prelude(&[&silent]).contains("__builtin_elementwise_sqrt((float)(x))"));
+}
+
 const ELEMENTS: &str = r#"
 program elements {
   symbol P0 n: i32

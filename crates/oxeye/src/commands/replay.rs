@@ -243,6 +243,7 @@ pub(super) fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'
             finite: !recipes.keeps_order && recipes.compiler.has_finite_math(),
         },
         plain_sums: recipes.compiler.vectorizes_sums(),
+        roots_set_errno: recipes.compiler.keeps_errno_of_roots(),
         declarations_first: recipes.compiler.declares_first(),
         checks: false,
     }

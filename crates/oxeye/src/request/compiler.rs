@@ -129,6 +129,18 @@ impl Compiler {
         self.allows_reassociation() && tries && !told_not_to
     }
 
+    /// Whether the compiler makes no vectors of loops with square roots, since these may set `errno`: clang, by default.
+    pub fn keeps_errno_of_roots(&self) -> bool {
+        let is_clang =
+            Path::new(&self.command).file_name().is_some_and(|name| name.to_string_lossy().contains("clang"));
+        let keeps = self.args.iter().fold(true, |keeps, flag| match flag.as_str() {
+            "-fmath-errno" | "-fno-fast-math" => true,
+            "-fno-math-errno" | "-ffast-math" | "-Ofast" => false,
+            _ => keeps,
+        });
+        is_clang && keeps
+    }
+
     /// Whether the flags want declarations at the beginnings of blocks only: a dialect from before 1999, the last word on which
     /// counts, or a warning of others.
     pub fn declares_first(&self) -> bool {
@@ -242,5 +254,15 @@ mod tests {
         assert!(!compiler("gcc -O3").vectorizes_sums());
         assert!(!compiler("gcc -O3 -ffast-math -O2").vectorizes_sums());
         assert!(!compiler("gcc -O3 -ffast-math -fno-tree-vectorize").vectorizes_sums());
+    }
+
+    #[test]
+    fn clang_keeps_errno_unless_it_is_told_otherwise() {
+        for line in ["clang -O3", "/usr/bin/clang-19", "clang -Ofast -fmath-errno"] {
+            assert!(compiler(line).keeps_errno_of_roots(), "{line}");
+        }
+        for line in ["gcc -O3", "clang -ffast-math", "clang -fno-math-errno"] {
+            assert!(!compiler(line).keeps_errno_of_roots(), "{line}");
+        }
     }
 }

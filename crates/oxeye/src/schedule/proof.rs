@@ -106,6 +106,8 @@ pub(crate) struct Rendering<'s> {
     pub(crate) own: Option<&'s OwnText>,
     /// [`Compiler::vectorizes_sums`](crate::Compiler::vectorizes_sums) of the user's compiler.
     pub(crate) plain_sums: bool,
+    /// [`Compiler::keeps_errno_of_roots`](crate::Compiler::keeps_errno_of_roots) of it.
+    pub(crate) roots_set_errno: bool,
     /// [`Compiler::declares_first`](crate::Compiler::declares_first) of it.
     pub(crate) declarations_first: bool,
     /// Whether the text is for a debug build, in which every access is checked.
@@ -184,6 +186,7 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
         indent,
         reassociate: how.policy.reassociate,
         plain_sums: how.plain_sums,
+        roots_set_errno: how.roots_set_errno,
         declarations_first: how.declarations_first,
         original,
         guard: how.guard,

@@ -126,6 +126,7 @@ fn rendering() -> Rendering<'static> {
         threads: 2,
         policy: Policy { reassociate: true, finite: false },
         plain_sums: false,
+        roots_set_errno: false,
         declarations_first: false,
         checks: false,
         known: &[],

@@ -139,6 +139,7 @@ fn rendering() -> Rendering<'static> {
         threads: 2,
         policy: POLICY,
         plain_sums: false,
+        roots_set_errno: false,
         declarations_first: false,
         checks: false,
         known: &[],

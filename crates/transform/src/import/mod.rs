@@ -55,6 +55,7 @@ impl Importer<'_> {
                                 reverse: l.step == -1,
                                 execution: l.execution.clone(),
                                 separate: Vec::new(),
+                                batch: None,
                                 body,
                             }));
                         }

@@ -121,6 +121,16 @@ pub(super) struct LoopFacts {
     pub(super) reverse: bool,
     /// `Some` for concurrent loops.
     pub(super) reductions: Option<Vec<Reduction>>,
+    /// Whether what its iterations store stays in order, as in batches.
+    pub(super) stores_in_order: bool,
+}
+
+impl LoopFacts {
+    /// The accumulations that are listed where iterations of the loop have these accesses at the same time; `None` where the
+    /// accesses stay in order.
+    fn concurrent(&self, conflict: Conflict) -> Option<&Vec<Reduction>> {
+        self.reductions.as_ref().filter(|_| !(self.stores_in_order && conflict.are_targets))
+    }
 }
 
 /// Two accesses of the same elements that must stay in order.
@@ -130,6 +140,8 @@ pub(super) struct Conflict {
     pub(super) is_float: bool,
     /// If both belong to accumulations: their update.
     pub(super) accumulation: Option<Update>,
+    /// Whether both belong to what their statements write.
+    pub(super) are_targets: bool,
 }
 
 impl Conflict {
@@ -193,7 +205,9 @@ impl<'a> Judge<'a> {
                         }
                         Execution::Sequential | Execution::Unrolled => None,
                     };
-                    self.loops.insert(loop_node.id, LoopFacts { reverse: loop_node.reverse, reductions });
+                    let stores_in_order = loop_node.batch.is_some();
+                    let facts = LoopFacts { reverse: loop_node.reverse, reductions, stores_in_order };
+                    self.loops.insert(loop_node.id, facts);
                     path.push(TimeStep::Loop(loop_node.id));
                     self.walk(&loop_node.body, path);
                     path.pop();
@@ -202,7 +216,8 @@ impl<'a> Judge<'a> {
                 Tree::PackedContraction(c) => {
                     for id in c.all_loops() {
                         let reductions = c.is_concurrent(id).then(Vec::new);
-                        self.loops.insert(id, LoopFacts { reverse: false, reductions });
+                        self.loops
+                            .insert(id, LoopFacts { reverse: false, reductions, stores_in_order: false });
                     }
                     for s in &c.statements {
                         self.times[*s] = path.iter().cloned().chain(c.compute_time()).collect();
@@ -246,6 +261,7 @@ impl<'a> Judge<'a> {
             array: a.array,
             is_float: self.schedule.program.array(a.array).element.is_float(),
             accumulation: a.update.filter(|_| accumulation),
+            are_targets: pair.relation.are_targets(&self.schedule.original.model),
         };
         let ends = [x.len() == y.len(), x != self.times[s] || y != self.times[t]];
         let question = self.compared(&x, &y, conflict).map(|order| Question {
@@ -287,9 +303,10 @@ impl<'a> Judge<'a> {
                     Ordering::Greater => ComparedStep::After,
                 },
                 (TimeStep::Loop(l), TimeStep::Loop(m)) if l == m => {
-                    let LoopFacts { reverse, reductions } = &self.loops[l];
-                    let concurrent = reductions.as_ref().map(|reductions| conflict.is_listed(reductions));
-                    ComparedStep::Loop { id: *l, reverse: *reverse, concurrent }
+                    let facts = &self.loops[l];
+                    let concurrent =
+                        facts.concurrent(conflict).map(|reductions| conflict.is_listed(reductions));
+                    ComparedStep::Loop { id: *l, reverse: facts.reverse, concurrent }
                 }
                 _ => return None,
             };
@@ -340,11 +357,11 @@ impl<'a> Judge<'a> {
                     let mark = system.mark();
                     system.add_ge(&[(first, 1), (second, -1)], -1);
                     let swapped = possible(system);
-                    if swapped && !may_reorder && facts.reductions.is_none() {
+                    if swapped && !may_reorder && facts.concurrent(conflict).is_none() {
                         return Err(explain(system, space, Some(*l)));
                     }
                     reordered |= swapped && is_float;
-                    if let Some(reductions) = &facts.reductions {
+                    if let Some(reductions) = facts.concurrent(conflict) {
                         let listed = conflict.is_listed(reductions);
                         let mut concurrent = swapped;
                         if !concurrent {

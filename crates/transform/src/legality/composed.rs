@@ -159,7 +159,7 @@ impl<'a> Composed<'a> {
             assignments(&statement.node, &mut Vec::new(), &mut inside);
             inner_loops(&statement.node, &mut loops);
             for (id, reverse) in loops {
-                judge.loops.insert(id, LoopFacts { reverse, reductions: None });
+                judge.loops.insert(id, LoopFacts { reverse, reductions: None, stores_in_order: false });
             }
             for (stmt, inner) in inside {
                 for (index, part) in instances.parts(stmt.id).iter().enumerate() {
@@ -254,6 +254,7 @@ impl<'a> Composed<'a> {
             array: a.array,
             is_float: self.source.program.array(a.array).element.is_float(),
             accumulation: accumulation.then_some(p.stmt.update),
+            are_targets: a.role.is_target() && b.role.is_target(),
         };
         let contraction = self.judge.contraction_of(p.s);
         let own = accumulation && (p.s == q.s || contraction.is_some_and(|c| c.statements.contains(&q.s)));

@@ -3,6 +3,7 @@
 //! The bounds of a loop are the domains of the statements inside, projected on the loops up to it (Fourier–Motzkin);
 //! the constraints of a statement's domain that the loops around it do not imply become a guard.
 
+mod batches;
 mod conditions;
 mod packed_contraction;
 mod pieces;
@@ -71,6 +72,7 @@ pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Progr
             )));
         }
     }
+    batches::lower(&mut program, &mut nest, &schedule)?;
     make_unique(&mut program, &mut nest, schedule.next_loop);
     drop_unused(&mut program, &nest, &schedule);
     Ok((program, nest))
@@ -251,7 +253,10 @@ impl Generator<'_> {
             body,
         };
         let known = [context, &before].concat();
-        let nodes = self.accumulate(node, outer, &known, &inside)?;
+        let nodes = match loop_node.batch {
+            Some(_) => vec![Node::Loop(node)],
+            None => self.accumulate(node, outer, &known, &inside)?,
+        };
         Ok(guarded(&before, nodes, Vec::new()))
     }
 

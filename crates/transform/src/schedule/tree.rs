@@ -21,6 +21,9 @@ pub(crate) struct LoopNode {
     pub(crate) execution: Execution,
     /// Point loops of a tile: emit a version with constant trip counts for tiles that are full in these loops.
     pub(crate) separate: Vec<LoopId>,
+    /// Iterations that are gathered, computed in vector lanes, and stored in their order: so many at a time
+    /// ([`crate::steps::batch`]).
+    pub(crate) batch: Option<i64>,
     pub(crate) body: Vec<Tree>,
 }
 

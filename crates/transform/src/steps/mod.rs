@@ -104,6 +104,7 @@ macro_rules! steps {
     };
 }
 
+pub mod batch;
 pub mod compact_zeros;
 pub mod drop_store;
 pub mod factorize;
@@ -141,6 +142,7 @@ steps! {
         index_set_split::IndexSetSplit,
         parallelize::Parallelize,
         vectorize::Vectorize,
+        batch::Batch,
         unroll::Unroll,
         unroll_and_jam::UnrollAndJam,
         packed_contraction::PackedContraction,

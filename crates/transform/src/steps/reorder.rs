@@ -157,6 +157,7 @@ impl Builder<'_> {
             reverse: direction.unwrap_or(false),
             execution: Execution::Sequential,
             separate: Vec::new(),
+            batch: None,
             body,
         }))
     }

@@ -67,6 +67,7 @@ pub(super) fn strip_mine(schedule: &mut Schedule, loops: &[LoopId], sizes: &[i64
             reverse: false,
             execution: Execution::Sequential,
             separate: Vec::new(),
+            batch: None,
             body: vec![tree],
         });
     }

@@ -254,6 +254,11 @@ impl Start {
             Lanes::Off => {}
             Lanes::Contiguous => builder.vectorize(false),
             Lanes::Scattered => builder.vectorize(true),
+            Lanes::Batches => {
+                if !builder.gather_batches() {
+                    return Err(Unfit::Inapplicable("no loop has long arithmetic under a condition".into()));
+                }
+            }
         }
         let recipe = Recipe { steps: [&self.first[..], &builder.steps].concat() };
         scan::generate(builder.schedule, &self.nest).map(|_| recipe).map_err(Unfit::Unwritable)
@@ -377,6 +382,13 @@ impl Start {
                 if !matches!(strategy, Strategy::TimeTiles { .. }) {
                     variants.push(Threads::One);
                 }
+            }
+            let in_order = Strategy::Loops(Loops { order: Order::Source, tile: None, jam: None });
+            if strategy == in_order && Builder::new(&self.schedule, self.policy, &self.machine).has_batches()
+            {
+                let shared = if team { Threads::Outer(Shares::Fitting) } else { Threads::One };
+                let in_batches = |threads| Template { lanes: Lanes::Batches, ..usual(strategy, threads) };
+                found.extend([shared, Threads::One].map(in_batches));
             }
             found.extend(variants.into_iter().map(|threads| usual(strategy, threads)));
         }

@@ -38,7 +38,8 @@
 //! | `one-thread`, `threads`, `threads:static`, `threads:dynamic`, `strips:256` | one thread; outermost independent
 //! loops shared, according to their work or as stated; innermost loops shared in strips of 256, and outermost loops
 //! without such strips shared as they are |
-//! | `scalar`, `simd`, `simd:scattered` | no vector loops; those with contiguous accesses; all |
+//! | `scalar`, `simd`, `simd:scattered`, `simd:batches` | no vector loops; those with contiguous accesses; all; those with long
+//! arithmetic under a condition, in batches |
 
 mod instantiate;
 mod machine;

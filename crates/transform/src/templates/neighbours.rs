@@ -18,7 +18,7 @@ impl Template {
         let mut near = Vec::new();
         near.extend(strategies(&self.strategy).into_iter().map(|strategy| Template { strategy, ..*self }));
         near.extend(threads(self.threads).into_iter().map(|threads| Template { threads, ..*self }));
-        let lanes = [Lanes::Off, Lanes::Contiguous, Lanes::Scattered];
+        let lanes = [Lanes::Off, Lanes::Contiguous, Lanes::Scattered, Lanes::Batches];
         near.extend(lanes.into_iter().filter(|l| *l != self.lanes).map(|lanes| Template { lanes, ..*self }));
         near.extend([Base::Source, Base::Normal].map(|base| Template { base, ..*self }));
         let mut distinct: Vec<Template> = Vec::new();

@@ -209,6 +209,8 @@ pub enum Lanes {
     Contiguous,
     /// All that are legal.
     Scattered,
+    /// Those with long arithmetic under a condition, in batches of the iterations for which it holds.
+    Batches,
 }
 
 impl Template {
@@ -242,6 +244,7 @@ impl Template {
             Lanes::Off => title += ", no vector loops",
             Lanes::Contiguous => title += ", contiguous vector loops",
             Lanes::Scattered => title += ", all vector loops",
+            Lanes::Batches => title += ", in batches",
         }
         title
     }

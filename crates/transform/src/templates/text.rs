@@ -44,6 +44,7 @@ impl fmt::Display for Template {
             Lanes::Off => " scalar",
             Lanes::Contiguous => " simd",
             Lanes::Scattered => " simd:scattered",
+            Lanes::Batches => " simd:batches",
         })
     }
 }
@@ -148,7 +149,10 @@ fn template(words: &mut Words<'_>) -> Result<Template, String> {
     };
     let lanes = match words.value("simd") {
         Some("scattered") => Lanes::Scattered,
-        Some(other) => return Err(format!("`simd` or `simd:scattered`, not `simd:{other}`")),
+        Some("batches") => Lanes::Batches,
+        Some(other) => {
+            return Err(format!("`simd`, `simd:scattered` or `simd:batches`, not `simd:{other}`"));
+        }
         None if words.accept("scalar") => Lanes::Off,
         None if words.accept("simd") => Lanes::Contiguous,
         None => strategy.usual_lanes(),
@@ -334,7 +338,7 @@ mod tests {
             ("contract rows:l2/4", "`rows` takes a share and a limit"),
             ("contract registers:6", "a register tile needs rows x vectors"),
             ("source threads:some", "threads get `static` or `dynamic` shares"),
-            ("source simd:all", "`simd` or `simd:scattered`, not `simd:all`"),
+            ("source simd:all", "`simd`, `simd:scattered` or `simd:batches`, not `simd:all`"),
             ("crossings tile:l1", "`tile:l1` is not understood here"),
             ("source simd threads", "`threads` is not understood here"),
         ] {

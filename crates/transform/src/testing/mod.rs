@@ -24,8 +24,8 @@ use crate::steps::Transformation;
 use crate::steps::argument::{Argument, Kind};
 use crate::steps::registry::TransformationInfo;
 use crate::steps::{
-    Fission, Fuse, IndexSetSplit, Interchange, PackedContraction, Parallelize, Reorder, Reverse, Skew, Tile,
-    Unroll, UnrollAndJam, Vectorize,
+    Batch, Fission, Fuse, IndexSetSplit, Interchange, PackedContraction, Parallelize, Reorder, Reverse, Skew,
+    Tile, Unroll, UnrollAndJam, Vectorize,
 };
 use crate::values::Literal;
 use oxeye_ir::testing::{Random, Sample};
@@ -260,7 +260,11 @@ fn random_step(schedule: &Schedule, random: &mut Random) -> Option<Transformatio
         10 | 11 => Transformation::Parallelize(Parallelize { at, sharing }),
         12 => {
             let inner: Vec<LoopId> = all.iter().filter(|p| p.is_innermost).map(|p| p.id).collect();
-            Transformation::Vectorize(Vectorize { at: random.pick(&inner) })
+            let at = random.pick(&inner);
+            match random.chance(50) {
+                true => Transformation::Vectorize(Vectorize { at }),
+                false => Transformation::Batch(Batch { at, size: random.between(2, 5) }),
+            }
         }
         13 if random.chance(50) => Transformation::Unroll(Unroll { at, factor: random.between(2, 4) }),
         13 => Transformation::UnrollAndJam(UnrollAndJam { at, factor: random.between(2, 3) }),

@@ -44,6 +44,10 @@ fn legal_steps_are_mostly_accepted() {
             continue;
         };
         let name = step.name();
+        // What batches read and write where is data, which traces do not have.
+        if name == "batch" {
+            continue;
+        }
         let recipe = Recipe { steps: vec![step] };
         let count = counts.entry(name).or_default();
         if apply(&sample.program, sample.nest(), &recipe, STRICT).is_ok() {

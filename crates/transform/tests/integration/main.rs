@@ -1,5 +1,6 @@
 //! All integration tests of the crate, in one program: each of its own would link the whole crate once more.
 
+mod batches;
 mod borders;
 mod common;
 mod completeness;

@@ -34,6 +34,7 @@ const FORMS: &[(&str, &str)] = &[
     ("privatize L0", r#"{"step":"privatize","at":0}"#),
     ("overlap until L4 tiles L0:16 L1:128", r#"{"step":"overlap","last":4,"loops":[0,1],"sizes":[16,128]}"#),
     ("vectorize L1", r#"{"step":"vectorize","at":1}"#),
+    ("batch L1 of 64", r#"{"step":"batch","at":1,"size":64}"#),
     ("unroll L1 by 4", r#"{"step":"unroll","at":1,"factor":4}"#),
     ("unroll_and_jam L0 by 2", r#"{"step":"unroll_and_jam","at":0,"factor":2}"#),
     (

@@ -9,11 +9,12 @@ use crate::refusal::Reason;
 use crate::scan;
 use crate::schedule::{Schedule, Tree, all_leaves};
 use crate::steps::Transformation;
+use crate::steps::batch::{Batch, USUAL_SIZE};
 use crate::steps::{self, iterations, perfect_chain, window};
 use crate::steps::{Interchange, PackedContraction, Parallelize, Tile, Vectorize};
 use crate::templates::machine::Machine;
 use crate::templates::template::{BlockShape, Shares};
-use oxeye_ir::{Affine, Execution, Expr, LoopId, Var, WorkSharing};
+use oxeye_ir::{Affine, BinaryOp, Execution, Expr, LoopId, Node, Var, WorkSharing};
 
 /// Iterations of an innermost loop that a thread takes at a time.
 const CHUNK: i64 = 512;
@@ -246,6 +247,34 @@ impl Builder {
         }
     }
 
+    /// Runs innermost loops with long arithmetic under a condition in batches. Whether there are any.
+    pub(crate) fn gather_batches(&mut self) -> bool {
+        let mut is_any = false;
+        for at in innermost_loops(&self.schedule.roots) {
+            let before = self.clone();
+            if !self.is_for_batches(at) || self.step(Batch { at, size: USUAL_SIZE }).is_err() {
+                continue;
+            }
+            match self.can_be_written() {
+                true => is_any = true,
+                false => *self = before,
+            }
+        }
+        is_any
+    }
+
+    /// Whether a loop has long arithmetic under a condition.
+    pub(crate) fn has_batches(&self) -> bool {
+        innermost_loops(&self.schedule.roots).into_iter().any(|at| self.is_for_batches(at))
+    }
+
+    fn is_for_batches(&self, id: LoopId) -> bool {
+        let Some(loop_node) = self.schedule.loop_node(id) else { return false };
+        let last = all_leaves(&loop_node.body).last().map(|stmt| &*self.schedule.statements[*stmt].node);
+        loop_node.execution == Execution::Sequential
+            && matches!(last, Some(node @ Node::If { .. }) if arithmetic(node) >= LONG_ARITHMETIC)
+    }
+
     /// Whether vector lanes would mostly read and write next to each other in a loop that runs in order, or may be `scattered`.
     /// A few gathers beside many other accesses are worth it: the arithmetic of such loops is long.
     fn is_for_lanes(&self, id: LoopId, scattered: bool) -> bool {
@@ -288,6 +317,26 @@ impl Builder {
         }
         (n_accesses, cost)
     }
+}
+
+/// Operations on floating-point numbers of an iteration, beyond which it is worth gathering what they are for.
+const LONG_ARITHMETIC: u64 = 16;
+/// A division, or a call, takes as long as so many others.
+const LONG_OPERATION: u64 = 8;
+
+/// What the arithmetic under a node takes, in sums.
+fn arithmetic(node: &Node) -> u64 {
+    let mut total = 0;
+    node.for_each_stmt(&mut |s| {
+        s.value.visit(&mut |e| {
+            total += match e {
+                Expr::Binary(BinaryOp::Div, ..) | Expr::Call { .. } => LONG_OPERATION,
+                Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) => 1,
+                _ => 0,
+            };
+        });
+    });
+    total
 }
 
 /// Fewer iterations are not shared beside other loops.
