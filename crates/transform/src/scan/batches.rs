@@ -274,7 +274,7 @@ impl Batch<'_> {
             return Ok(None);
         }
         let lane_type = self.lane_type(s)?;
-        let name = format!("{}_out", self.program.array(array).name);
+        let name = format!("{}_out", last_word(&self.program.array(array).name));
         let lane = self.lanes(&name, lane_type);
         self.values.push(Some(lane));
         Ok(Some(assign(Access::new(lane, [Affine::var(self.compute)]), Update::Assign, value)))
@@ -403,7 +403,7 @@ impl Batch<'_> {
                 }
                 let (name, element) = {
                     let array = self.program.array(array);
-                    (format!("{}_in", array.name), array.element)
+                    (format!("{}_in", last_word(&array.name)), array.element)
                 };
                 let lane = self.lanes(&name, element);
                 self.loads.push((access.clone(), lane));
@@ -412,6 +412,12 @@ impl Batch<'_> {
         };
         Ok(Expr::Read(Access::new(lane, [Affine::var(self.compute)])))
     }
+}
+
+/// What an array is called for lanes: the member's name, where it is one of a structure.
+fn last_word(name: &str) -> &str {
+    let is_other = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    name.rsplit(is_other).find(|word| !word.is_empty()).unwrap_or(name)
 }
 
 /// Whether two elements of an array are different in one dimension for sure.

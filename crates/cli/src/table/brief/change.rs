@@ -73,8 +73,10 @@ fn plain(part: &str) -> Option<String> {
         "normal form" => "split".into(),
         "order of the normal form" => "split and reordered".into(),
         "memory order" | "parallel outer loops" => "reordered".into(),
-        // The steps of another nest's recipe, and sizes of blocks.
-        _ if part.starts_with("steps of ") || part.contains(':') => return None,
+        // The steps of another nest's recipe, and sizes of blocks and batches.
+        _ if part.starts_with("steps of ") || part.starts_with("batches of ") || part.contains(':') => {
+            return None;
+        }
         _ if ["memory order ", "parallel outer loops ", "loop order"]
             .iter()
             .any(|name| part.starts_with(name)) =>
