@@ -1,5 +1,6 @@
 //! How the time of a run is shared out: between nests and the runs of the whole program, and between the nests.
 
+use crate::request::Event;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,19 @@ impl WallTime {
         let left = (self.budget + self.budget / Self::OVERTIME_PART).saturating_sub(elapsed);
         let fit = left.as_secs_f64() / (2.0 * self.run_seconds).max(1e-3);
         (fit as usize).clamp(Self::VERDICT_RUNS.min(wanted), wanted)
+    }
+
+    /// When all is done, as far as that is known by now: with the budget, unless the runs for the verdict come on top of it.
+    pub(crate) fn end(&self, elapsed: Duration) -> Duration {
+        let built = self.end_of_trials(elapsed) + seconds(self.build_seconds.max(Self::LEAST_BUILD));
+        let runs = 2.0 * self.run_seconds * self.verdict_runs(built) as f64;
+        (built + seconds(runs)).max(self.budget)
+    }
+
+    /// The budget for those who watch.
+    pub(crate) fn event(&self, elapsed: Duration) -> Event<'static> {
+        let (budget, run) = (self.budget, seconds(self.run_seconds));
+        Event::Budget { used: elapsed, budget, end: self.end(elapsed), run }
     }
 
     /// Whether a program takes so long that its runs for the verdict come on top.
@@ -235,6 +249,16 @@ mod tests {
         let end = time.end_of_trials(Duration::from_secs(5));
         let verdict = end + Duration::from_secs(1) + Duration::from_secs_f64(7.0);
         assert!(verdict <= Duration::from_secs(60), "{verdict:?}");
+    }
+
+    #[test]
+    fn the_end_is_that_of_the_budget_or_of_the_runs_on_top_of_it() {
+        let end = |budget: u64, run_seconds: f64| {
+            let time = WallTime { budget: Duration::from_secs(budget), ..wall_time(run_seconds) };
+            time.end(Duration::ZERO).as_secs_f64()
+        };
+        assert_eq!((end(60, 0.0), end(60, 0.5)), (60.0, 60.0));
+        assert_eq!((end(3, 4.5), end(60, 20.0)), (2.25 + 1.0 + 18.0, 45.0 + 1.0 + 40.0));
     }
 
     #[test]

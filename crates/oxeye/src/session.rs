@@ -268,6 +268,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Tells those who watch how much time there is.
+    pub(crate) fn tell_budget(&self) {
+        self.progress.event(self.wall_time().event(self.budget_used()));
+    }
+
     /// Whether the program of a project takes too long to be run for each of its files: it is compared when all of them are done.
     pub(crate) fn is_judged_later(&self) -> bool {
         self.options.project.is_some() && self.awake.is_none() && self.wall_time().is_long()

@@ -73,6 +73,9 @@ pub(super) fn tuned(session: &Session<'_>) -> Result<Emitted, Error> {
     let unit = read(session)?;
     expect_nests(session, &unit)?;
     let mut captured = capture(session, unit)?;
+    if !session.options.focus.is_dry {
+        session.tell_budget();
+    }
     agree(session, &mut captured)?;
     captured.heed(session)?;
     let mut proposed = propose(session, captured)?;

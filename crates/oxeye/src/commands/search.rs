@@ -20,6 +20,7 @@ pub fn search(
 ) -> Result<(Report, Vec<NewEntry>), Error> {
     let found = |session: &Session<'_>| {
         let captured = capture(session, read(session)?)?;
+        session.tell_budget();
         let (measured, found) = search_nests(session, captured, searching)?;
         Ok((emit(session, measured)?, Some(found)))
     };

@@ -39,6 +39,17 @@ pub enum Event<'a> {
         /// Approximate fraction that is done, 0 to 1.
         fraction: f64,
     },
+    /// The budget counts, and what a run of the program takes is known. All times of it are from when it began to count.
+    Budget {
+        /// Used of it by now.
+        used: std::time::Duration,
+        /// What the user gives.
+        budget: std::time::Duration,
+        /// When all will be done at the latest: with the budget, or later if the program takes long.
+        end: std::time::Duration,
+        /// One run of the program; nothing without one.
+        run: std::time::Duration,
+    },
     /// So many of the sources of a project are compiled.
     Compiled {
         /// Compiled so far.

@@ -155,6 +155,9 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
     // From the end of its first run on, everything counts.
     let begin = sampling + Duration::from_secs_f64(hot.run.seconds).min(sampling.elapsed());
     let time = WallTime { budget: options.budget, run_seconds: hot.run.seconds, build_seconds: 0.0 };
+    if !options.focus.is_dry {
+        progress.event(time.event(begin.elapsed()));
+    }
     stages.lap("sampling");
     let mut notes = Vec::new();
     let not_built = not_built(&subject, &root);
