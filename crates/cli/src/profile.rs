@@ -131,6 +131,9 @@ fn shown(report: &ProfileReport, width: usize) -> String {
             line(&format!("{}: ", nest.name), text);
         }
     }
+    for sentence in &report.shared {
+        line("", sentence);
+    }
     for nest in &report.skipped {
         line(&format!("{}: ", nest.name), &nest.why);
     }

@@ -4,8 +4,8 @@ use crate::columns::{Column, continued, lines, wrapped};
 use crate::terminal::View;
 use console::{Style, measure_text_width};
 use oxeye::{
-    FpReport, IllConditioned, InlinedReport, LineReport, NestReport, ProgramReport, Report, SizeReport,
-    TrialReport, Unchanged, Verdict,
+    FpReport, IllConditioned, LineReport, NestReport, ProgramReport, Report, SizeReport, TrialReport,
+    Unchanged, Verdict,
 };
 use std::fmt::Write;
 
@@ -115,42 +115,8 @@ fn nests(report: &Report, view: View) -> String {
 
 /// Which rows tell of time that others have, too.
 fn shared_time(listed: &[&NestReport], view: View) -> String {
-    let mut groups: Vec<(&NestReport, Vec<&NestReport>)> = Vec::new();
-    for nest in listed {
-        let is_outermost = |outer: &&&NestReport| is_inside(nest, outer) && is_outermost(outer, listed);
-        let Some(outer) = listed.iter().find(is_outermost) else { continue };
-        match groups.iter_mut().find(|(known, _)| known.id == outer.id) {
-            Some((_, inside)) => inside.push(nest),
-            None => groups.push((outer, vec![nest])),
-        }
-    }
-    let sentence = |(outer, inside): (&NestReport, Vec<&NestReport>)| {
-        let inside = places(&inside, view.width / 2);
-        wrapped(&format!("line {} includes the work of {inside}, and their time", outer.line), view.width)
-    };
-    let in_others = |nest: &&&NestReport| !nest.time.inlined.is_empty();
-    let others = listed.iter().filter(in_others).map(|nest| {
-        let name = |found: &InlinedReport| {
-            let file = found.file.file_name().unwrap_or_default().to_string_lossy();
-            format!("{}() of {file}", found.function)
-        };
-        let names: Vec<String> = nest.time.inlined.iter().map(name).collect();
-        wrapped(
-            &format!("line {} includes the work of {}, and its time", nest.line, names.join(", ")),
-            view.width,
-        )
-    });
-    groups.into_iter().map(sentence).chain(others).collect()
-}
-
-/// Whether no other of the listed nests does its work as well.
-fn is_outermost(nest: &NestReport, listed: &[&NestReport]) -> bool {
-    !listed.iter().any(|outer| is_inside(nest, outer))
-}
-
-/// Whether another nest does the work of one, and has its time.
-fn is_inside(nest: &NestReport, outer: &NestReport) -> bool {
-    nest.time.within.contains(&outer.id) && nest.is_in_time_of(outer)
+    let name = |nests: &[&NestReport]| places(nests, view.width / 2);
+    oxeye::shared_time(listed, &name).iter().map(|sentence| wrapped(sentence, view.width)).collect()
 }
 
 /// How much of its roof a nest reaches in the end, and where there is room, which roof that is. A provisional ceiling is a

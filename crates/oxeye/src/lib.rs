@@ -157,6 +157,6 @@ pub use stages::{
     ArrayReport, BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, GuardReport,
     InlinedReport, Measured, NestReport, NestSearchReport, ProgramReport, Proposed, Report, SearchReport,
     SizeReport, SourceReport, TimeReport, TrialReport, Unchanged, capture, emit, measure, open, propose,
-    read, report, second_round, wake_directives,
+    read, report, second_round, shared_time, wake_directives,
 };
 pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};

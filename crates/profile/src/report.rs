@@ -24,6 +24,9 @@ pub struct ReportData {
     pub threads: u32,
     /// The nests, in the order of the file.
     pub nests: Vec<NestEntry>,
+    /// Which of them do the work of others, too, so that their shares are not to be added: in sentences.
+    #[serde(default)]
+    pub shared: Vec<String>,
     /// The run of the program section by section; empty where it was not traced.
     #[serde(default)]
     pub sections: Vec<Section>,

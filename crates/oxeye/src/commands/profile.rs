@@ -9,7 +9,7 @@ use crate::nest::Workpiece;
 use crate::request::{Error, Event, Options, Phase, Progress, Setback, write_atomically};
 use crate::session::Session;
 use crate::stages::measure::ReplaySite;
-use crate::stages::{Captured, capture, read};
+use crate::stages::{Captured, NestReport, capture, names, placed, read, shared_time};
 use indexmap::IndexMap;
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_measure::{Counter, CountingOptions, MissingCounter, ProfileTimingOptions, Rejection, Stat};
@@ -88,6 +88,7 @@ fn profile_nests(
         program_seconds: workpiece.program.as_ref().map(|p| p.seconds),
         from_cache: false,
         nests: Vec::new(),
+        shared: Vec::new(),
         sections: Vec::new(),
         skipped: Vec::new(),
         notes: session.notes.clone(),
@@ -109,6 +110,8 @@ fn profile_nests(
             }
         }
     }
+    let placed: Vec<NestReport> = report.nests.iter().map(|profile| placed(workpiece, profile.id)).collect();
+    report.shared = shared_time(&placed.iter().collect::<Vec<_>>(), &names);
     Ok(report)
 }
 

@@ -28,6 +28,9 @@ pub struct ProfileReport {
     pub from_cache: bool,
     /// The nests that ran, in the order of the file.
     pub nests: Vec<NestProfile>,
+    /// Which of these do the work of others, too, so that their shares are not to be added: in sentences.
+    #[serde(default)]
+    pub shared: Vec<String>,
     /// The program's own run, section by section: its nests in the order of the file, and all of them together. Empty without a
     /// program.
     #[serde(default)]
@@ -102,6 +105,7 @@ impl ProfileReport {
             host: host.clone(),
             threads: self.threads,
             nests: self.nests.iter().cloned().map(NestEntry::new).collect(),
+            shared: self.shared.clone(),
             sections: self.sections.clone(),
             notes: self.notes.iter().cloned().chain(skipped).collect(),
         };

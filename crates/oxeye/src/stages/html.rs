@@ -1,6 +1,7 @@
 //! The report as a page.
 
 use super::report::{NestReport, ProgramReport, Report};
+use super::shared_time::{names, shared_time};
 use oxeye_host::{Provenance, Quantity, now_rfc3339};
 use oxeye_profile::{About, DataFlow, Listing, NestEntry, ProgramTimes, ReportData, html_report};
 use std::collections::BTreeMap;
@@ -23,6 +24,10 @@ impl Report {
             host: self.host_profile.clone()?,
             threads: self.threads,
             nests: self.nests.iter().filter_map(nest_entry).collect(),
+            shared: shared_time(
+                &self.nests.iter().filter(|nest| nest.profile_before.is_some()).collect::<Vec<_>>(),
+                &names,
+            ),
             sections: Vec::new(),
             notes: self.notes.clone(),
         };

@@ -23,6 +23,7 @@ mod report;
 mod rewrite_trials;
 mod search_report;
 mod second_round;
+mod shared_time;
 mod shares;
 mod sizes_report;
 mod source_report;
@@ -48,11 +49,14 @@ pub use propose::{Proposed, propose};
 pub use read::read;
 pub(crate) use read::{expect_nests, read_as, read_options, reading};
 pub(crate) use record::entries;
+pub(crate) use report::placed;
 pub use report::{
     BuildReport, DiagnosticReport, FpReport, NestReport, ProgramReport, Report, TrialReport, report,
 };
 pub use search_report::{ComparedMethod, NestSearchReport, SearchReport};
 pub use second_round::second_round;
+pub(crate) use shared_time::names;
+pub use shared_time::shared_time;
 pub use sizes_report::{GuardReport, SizeReport};
 pub use source_report::{ArrayReport, SourceReport};
 pub(crate) use time_report::{NestsOfFile, share_out, unlike_nests};

@@ -513,7 +513,7 @@ impl ProgramReport {
 }
 
 fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
-    let (function, program, ir) = nest.place.of(&emitted.workpiece.unit);
+    let (_, program, ir) = nest.place.of(&emitted.workpiece.unit);
     let (chosen, timing) = nest.winner().unzip();
     let does_less = chosen.is_some_and(|trial| trial.schedule.recipe.does_less());
     let profile = chosen.and(nest.after.as_ref()).or(nest.before.as_ref()).filter(|_| !does_less);
@@ -526,10 +526,6 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
     let baseline = timing.map(|t| t.baseline_seconds).or(nest.baseline_seconds);
     let code = emitted.blocks.get(&idx).map(|block| format!("{}{block}", emitted.helper(idx)));
     NestReport {
-        id: idx,
-        function: function.to_owned(),
-        line: nest.place.lines(&emitted.workpiece.unit),
-        time: time_report(emitted, idx, nest),
         invocations: nest.calls.invocations,
         sizes: sizes(&nest.calls.classes, chosen),
         guard: guard((program, nest.place.binding(&emitted.workpiece.unit)), ir, chosen),
@@ -561,20 +557,29 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         unchanged: Unchanged::of(nest),
         note: nest.remarks(&emitted.workpiece.unit),
         help: nest.standing.reason().and_then(LeftOut::remedy).map(str::to_owned),
+        ..placed(&emitted.workpiece, idx)
     }
 }
 
-/// The time of a nest, as far as it does not depend on others.
-fn time_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> TimeReport {
-    let function = &emitted.workpiece.unit.functions[nest.place.function_idx];
+/// Where a nest stands and what is in its time, as far as that does not depend on others.
+pub(crate) fn placed(workpiece: &Workpiece, idx: usize) -> NestReport {
+    let Workpiece { unit, nests, .. } = workpiece;
+    let nest = &nests[idx];
+    let function = &unit.functions[nest.place.function_idx];
     let inlined = function.elsewhere.get(&nest.place.nest_id).into_iter().flatten();
     let inlined =
         inlined.map(|(function, file)| InlinedReport { function: function.clone(), file: file.clone() });
-    TimeReport {
-        share: nest.calls.share,
-        within: emitted.workpiece.around(idx),
-        inlined: inlined.collect(),
-        ..TimeReport::default()
+    NestReport {
+        id: idx,
+        function: function.name.clone(),
+        line: nest.place.lines(unit),
+        time: TimeReport {
+            share: nest.calls.share,
+            within: workpiece.around(idx),
+            inlined: inlined.collect(),
+            ..TimeReport::default()
+        },
+        ..NestReport::default()
     }
 }
 

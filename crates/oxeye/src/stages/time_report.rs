@@ -71,6 +71,11 @@ impl Report {
 }
 
 impl NestReport {
+    /// `function:line`, and the column where another begins in the same line.
+    pub fn name(&self) -> String {
+        format!("{}:{}", self.function, self.line)
+    }
+
     /// Whether the nest is one of those that are counted, in a file that is changed in the end or not: rewritten ones, and others
     /// with time that is counted for them, if there is anything to say of them.
     pub fn counts(&self, changed: bool) -> bool {

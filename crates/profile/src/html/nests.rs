@@ -30,6 +30,9 @@ pub(super) fn table(page: &mut String, data: &ReportData) {
     if data.nests.is_empty() {
         page.push_str("<p class=\"note\">No loop nest was found.</p>\n");
     }
+    for sentence in &data.shared {
+        let _ = writeln!(page, "<p class=\"note\">{}.</p>", escape(sentence));
+    }
     page.push_str("</section>\n");
 }
 

@@ -62,6 +62,7 @@ fn report(host: HostProfile) -> ReportData {
         host,
         threads: 2,
         nests: vec![nest, NestEntry::new(profile(1, "g:7", 3e6))],
+        shared: vec![NASTY.into()],
         sections: vec![Section::new(
             NASTY,
             SectionTimes { calls: 3, min_ns: 1.0, max_ns: 2.0, total_ns: 5.0 },
@@ -188,6 +189,13 @@ fn a_profile_alone_has_no_before_and_after() {
     data.nests.remove(0);
     let page = html_report(&data);
     assert!(page.contains("oxeye profile") && !page.contains("Speedup"));
+}
+
+#[test]
+fn shares_that_other_nests_have_too_are_told_of_below_the_table() {
+    let told = "main:4:123 includes the work of dot:3, and its time";
+    let page = html_report(&ReportData { shared: vec![told.into()], ..report(host()) });
+    assert!(page.contains(&format!("</tbody></table></div>\n<p class=\"note\">{told}.</p>")), "{page}");
 }
 
 #[test]

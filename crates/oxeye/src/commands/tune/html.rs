@@ -3,7 +3,9 @@
 use super::report::{FileReport, TuneReport};
 use crate::commands::apply_command;
 use crate::coverage::LineReport;
-use crate::stages::{NestReport, Report, Unchanged, about, flows, nest_entry, program_times};
+use crate::stages::{
+    NestReport, Report, Unchanged, about, flows, names, nest_entry, program_times, shared_time,
+};
 use oxeye_profile::{
     About, DataFlow, FileEntry, NestEntry, ProjectData, ReportData, UnreadEntry, html_project_report,
 };
@@ -47,6 +49,7 @@ impl TuneReport {
                 host: reports().find_map(|report| report.host_profile.clone())?,
                 threads: reports().map(|report| report.threads).max().unwrap_or(1),
                 nests: self.nest_entries(),
+                shared: self.shared_time(),
                 sections: Vec::new(),
                 notes,
             },
@@ -82,17 +85,30 @@ impl TuneReport {
         flows(all.enumerate().map(|(number, (file, nest))| (number, file, nest)))
     }
 
-    /// The nests of all files, numbered through, with their files in their names.
-    fn nest_entries(&self) -> Vec<NestEntry> {
+    /// The files by their names, where no other one has that.
+    fn file_names(&self) -> Vec<String> {
         let mut files: BTreeMap<_, usize> = BTreeMap::new();
         self.files.iter().for_each(|file| *files.entry(file.path.file_name()).or_insert(0) += 1);
+        let name = |file: &FileReport| match (file.path.file_name(), files.get(&file.path.file_name())) {
+            (Some(name), Some(1)) => name.to_string_lossy().into_owned(),
+            _ => file.path.display().to_string(),
+        };
+        self.files.iter().map(name).collect()
+    }
+
+    /// Which nests on the page do the work of others of their file, too.
+    fn shared_time(&self) -> Vec<String> {
+        let of_file = |(name, file): (String, &FileReport)| {
+            let told = shared_time(&nests_on_page(file).collect::<Vec<_>>(), &names);
+            told.into_iter().map(move |sentence| format!("{name}: {sentence}"))
+        };
+        self.file_names().into_iter().zip(&self.files).flat_map(of_file).collect()
+    }
+
+    /// The nests of all files, numbered through, with their files in their names.
+    fn nest_entries(&self) -> Vec<NestEntry> {
         let mut entries = Vec::new();
-        for file in &self.files {
-            // The name will do where no other file has it.
-            let name = match (file.path.file_name(), files.get(&file.path.file_name())) {
-                (Some(name), Some(1)) => name.to_string_lossy().into_owned(),
-                _ => file.path.display().to_string(),
-            };
+        for (name, file) in self.file_names().iter().zip(&self.files) {
             for mut entry in nests_on_page(file).filter_map(nest_entry) {
                 if !file.changed {
                     (entry.after, entry.recipe, entry.speedup) = (None, None, None);
