@@ -243,6 +243,14 @@ fn loops_in_one_line_are_told_apart_and_dash_x_stays_with_the_sources() {
     for nest in ["rows.c:3:5 main", "rows.c:3:45 main"] {
         assert!(done.out.contains(nest), "{nest}: {}", done.out);
     }
+    for name in ["rows.c:3:45", "main:3:45"] {
+        let done =
+            oxeye(folder.path(), &words(&format!("tune rows.c --dry-run --only {name} -- gcc -x c -O1")));
+        let row =
+            |nest: &str| done.out.lines().find(|line| line.contains(nest)).unwrap_or_default().to_owned();
+        assert!(row("rows.c:3:5 ").contains("not among what --only names"), "{}{}", done.out, done.err);
+        assert!(!row("rows.c:3:45 ").contains("--only"), "{}", done.out);
+    }
 }
 
 #[test]

@@ -145,10 +145,10 @@ pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transforma
 pub use parallel::Panicked;
 pub use request::{
     Checks, Compiler, DonorSearch, Error, Event, FileRecipes, Focus, FoundValue, FoundValues, FpPolicy,
-    Guard, Knowledge, LEAST_SPEEDUP, NamedPlace, NestRecipe, Options, OtherFiles, PROJECT_RECIPES_SCHEMA,
-    Phase, PlainCompiler, Progress, ProjectFile, ProjectRecipes, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile,
-    RunCommand, SavedRecipes, Silent, VALUES_SCHEMA, ValueRecipe, check_writable, default_output,
-    is_same_file, parse_duration, write_atomically,
+    Guard, Knowledge, LEAST_SPEEDUP, NamedLines, NamedPlace, NestRecipe, Options, OtherFiles,
+    PROJECT_RECIPES_SCHEMA, Phase, PlainCompiler, Progress, ProjectFile, ProjectRecipes, RECIPE_SCHEMA,
+    REPORT_SCHEMA, RecipeFile, RunCommand, SavedRecipes, Silent, VALUES_SCHEMA, ValueRecipe, check_writable,
+    default_output, is_same_file, parse_duration, write_atomically,
 };
 pub use schedule::{Choice, Proved, Schedule, SizeTiming, Timing, Trial, Unproved, Verdict};
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};

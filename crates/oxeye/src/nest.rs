@@ -571,7 +571,7 @@ impl Place {
         unit.included.line(self.span.line).line
     }
 
-    /// `function:line`, and the last line of a group.
+    /// `function:line`, with the last line of a group, and the column where another nest begins in the same line.
     pub(crate) fn name(&self, unit: &Unit) -> String {
         format!("{}:{}", unit.functions[self.function_idx].name, self.lines(unit))
     }
@@ -587,10 +587,23 @@ impl Place {
         self.span.line + self.text(unit).lines().count().saturating_sub(1) as u32
     }
 
-    /// Its line, or those of a group, in its file.
+    /// Its line, or those of a group, in its file; with the column where another nest begins in the same line.
     pub(crate) fn lines(&self, unit: &Unit) -> LineReport {
         let last = (self.joined > 0).then(|| unit.included.line(self.last_line(unit)).line);
-        LineReport { last, ..LineReport::of(&unit.included, self.span.line) }
+        let nests = unit.functions.iter().flat_map(|function| function.program.nests.values());
+        let mut others = nests.filter_map(|nest| nest.span).filter(|span| span.start != self.span.start);
+        let is_alone = others.all(|span| span.line != self.span.line);
+        let column = (!is_alone).then(|| self.column(unit));
+        LineReport { last, column, ..LineReport::of(&unit.included, self.span.line) }
+    }
+
+    /// Where it begins and where it ends in its file, as lines and columns from 1.
+    pub(crate) fn ends(&self, unit: &Unit) -> [(u32, u32); 2] {
+        let text = self.text(unit);
+        let in_last = text.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32;
+        let before = if text.contains('\n') { 0 } else { self.column(unit) - 1 };
+        let line = |line: u32| unit.included.line(line).line;
+        [(self.line(unit), self.column(unit)), (line(self.last_line(unit)), before + in_last)]
     }
 
     /// The nest as the generator of replay and capture programs takes it.

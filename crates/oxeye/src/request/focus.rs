@@ -40,25 +40,14 @@ impl Default for Focus {
 
 impl Focus {
     /// The first place that names none of these nests.
-    pub(crate) fn unmatched<'a>(
-        &'a self,
-        nests: &[(&Path, std::ops::RangeInclusive<u32>, &str)],
-    ) -> Option<&'a NamedPlace> {
-        let is_any = |place: &&NamedPlace| {
-            nests.iter().any(|(file, lines, function)| place.has(file, lines.clone(), function))
-        };
+    pub(crate) fn unmatched(&self, nests: &[Stand<'_>]) -> Option<&NamedPlace> {
+        let is_any = |place: &&NamedPlace| nests.iter().any(|nest| place.has(nest));
         self.only.iter().chain(&self.exclude).find(|place| !is_any(place))
     }
 
-    /// Why a nest in these lines of a file is not tuned; `None` if it is.
-    pub(crate) fn refusal(
-        &self,
-        (file, first, last): (&Path, u32, u32),
-        function: &str,
-        share: Option<f64>,
-    ) -> Option<LeftOut> {
-        let is_in =
-            |places: &[NamedPlace]| places.iter().any(|place| place.has(file, first..=last, function));
+    /// Why a nest that stands there is not tuned; `None` if it is.
+    pub(crate) fn refusal(&self, nest: &Stand<'_>, share: Option<f64>) -> Option<LeftOut> {
+        let is_in = |places: &[NamedPlace]| places.iter().any(|place| place.has(nest));
         match share {
             _ if !self.only.is_empty() && !is_in(&self.only) => Some(LeftOut::OnlyOthers),
             _ if is_in(&self.exclude) => Some(LeftOut::Excluded),
@@ -81,7 +70,7 @@ impl Focus {
 
     /// Whether any nest of a file, or of one that it includes, may be tuned.
     pub(crate) fn may_tune(&self, file: &Path, share: f64) -> bool {
-        let is_excluded = |place: &NamedPlace| matches!(place, NamedPlace::File { path, line: None } if file.ends_with(path));
+        let is_excluded = |place: &NamedPlace| matches!(place, NamedPlace::File { path, lines: None } if file.ends_with(path));
         // What is in a header, or in a function, may be compiled with any source.
         let may_be = |place: &NamedPlace| match place {
             NamedPlace::File { path, .. } => {
@@ -95,27 +84,59 @@ impl Focus {
     }
 }
 
-/// A place that nests are in, as people name it.
+/// Where a nest stands. Lines and columns are from 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stand<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) function: &'a str,
+    /// Line and column of its first letter, and of its last.
+    pub(crate) first: (u32, u32),
+    pub(crate) last: (u32, u32),
+}
+
+/// A place that nests are in, as people and reports name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedPlace {
     /// A function.
     Function(String),
-    /// A file by the end of its path, or what stands in one of its lines.
+    /// A file by the end of its path, or what stands in some of its lines.
     File {
-        /// The file.
+        /// The file; or a function, if there are lines.
         path: PathBuf,
-        /// The line.
-        line: Option<u32>,
+        /// The lines.
+        lines: Option<NamedLines>,
     },
 }
 
+/// A line, a letter of one, or the lines of several loops that are taken as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedLines {
+    /// The line, from 1.
+    pub first: u32,
+    /// The last one of several.
+    pub last: Option<u32>,
+    /// The letter, from 1.
+    pub column: Option<u32>,
+}
+
 impl NamedPlace {
-    fn has(&self, file: &Path, lines: std::ops::RangeInclusive<u32>, function: &str) -> bool {
+    fn has(&self, nest: &Stand<'_>) -> bool {
         match self {
-            Self::Function(name) => name == function,
-            Self::File { path, line } => {
-                file.ends_with(path) && line.is_none_or(|line| lines.contains(&line))
+            Self::Function(name) => name == nest.function,
+            Self::File { path, lines: None } => nest.file.ends_with(path),
+            Self::File { path, lines: Some(lines) } => {
+                (nest.file.ends_with(path) || path.as_os_str() == nest.function) && lines.have(nest)
             }
+        }
+    }
+}
+
+impl NamedLines {
+    /// Whether a nest stands there: around the letter, in the line, or in part within the lines.
+    fn have(&self, nest: &Stand<'_>) -> bool {
+        match (self.last, self.column) {
+            (_, Some(column)) => (nest.first..=nest.last).contains(&(self.first, column)),
+            (last, None) => nest.first.0 <= last.unwrap_or(self.first) && self.first <= nest.last.0,
         }
     }
 }
@@ -124,25 +145,47 @@ impl std::fmt::Display for NamedPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Function(name) => f.write_str(name),
-            Self::File { path, line: None } => path.display().fmt(f),
-            Self::File { path, line: Some(line) } => write!(f, "{}:{line}", path.display()),
+            Self::File { path, lines: None } => path.display().fmt(f),
+            Self::File { path, lines: Some(lines) } => write!(f, "{}:{lines}", path.display()),
         }
+    }
+}
+
+impl std::fmt::Display for NamedLines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.first.fmt(f)?;
+        self.last.map_or(Ok(()), |last| write!(f, "-{last}"))?;
+        self.column.map_or(Ok(()), |column| write!(f, ":{column}"))
+    }
+}
+
+impl FromStr for NamedLines {
+    type Err = String;
+
+    /// `12`, `12:5` or `12-20`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| part.parse().map_err(|_| format!("`{part}` is no line"));
+        let some = |part: Option<&str>| part.map(number).transpose();
+        let (lines, column) = text.split_once(':').map_or((text, None), |(lines, at)| (lines, Some(at)));
+        let (first, last) = lines.split_once('-').map_or((lines, None), |(first, last)| (first, Some(last)));
+        Ok(Self { first: number(first)?, last: some(last)?, column: some(column)? })
     }
 }
 
 impl FromStr for NamedPlace {
     type Err = String;
 
-    /// `kernel.c`, `src/kernel.c:12`, or `jacobi`, the name of a function.
+    /// `kernel.c`, `src/kernel.c:12`, `kernel.c:12:5`, `jacobi:12`, or `jacobi`, the name of a function.
     fn from_str(text: &str) -> Result<Self, String> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let file = |path: &str, line| Self::File { path: path.trim_start_matches("./").into(), line };
-        match text.rsplit_once(':') {
+        let file = |path: &str, lines| Self::File { path: path.trim_start_matches("./").into(), lines };
+        match text.split_once(':') {
             _ if text.is_empty() => Err("it is a file, FILE:LINE or a function".into()),
-            Some((path, line)) => match line.parse() {
-                Ok(line) if !path.is_empty() => Ok(file(path, Some(line))),
-                _ => Err(format!("`{line}` is no line; it is a file, FILE:LINE or a function")),
+            Some((path, lines)) if !path.is_empty() => match lines.parse() {
+                Ok(lines) => Ok(file(path, Some(lines))),
+                Err(why) => Err(format!("{why}; it is a file, FILE:LINE or a function")),
             },
+            Some(_) => Err("it is a file, FILE:LINE or a function".into()),
             None if text.chars().all(is_name) => Ok(Self::Function(text.to_owned())),
             None => Ok(file(text, None)),
         }
@@ -160,8 +203,9 @@ mod tests {
 
     #[test]
     fn places_are_files_lines_and_functions() {
-        let nest =
-            |focus: &Focus| focus.refusal((Path::new("/p/src/kernel.c"), 10, 14), "jacobi", None).is_none();
+        let stand =
+            Stand { file: Path::new("/p/src/kernel.c"), first: (10, 5), last: (14, 6), function: "jacobi" };
+        let nest = |focus: &Focus| focus.refusal(&stand, None).is_none();
         for (only, exclude, is_tuned) in [
             (&[][..], &[][..], true),
             (&["kernel.c"], &[], true),
@@ -169,12 +213,24 @@ mod tests {
             (&["kernel.c:15"], &[], false),
             (&["jacobi"], &[], true),
             (&["other", "ernel.c"], &[], false),
+            (&["kernel.c:10:5"], &[], true),
+            (&["jacobi:10:5"], &[], true),
+            (&["kernel.c:10:4"], &[], false),
+            (&["kernel.c:14:7"], &[], false),
+            (&["kernel.c:14-20"], &[], true),
+            (&["kernel.c:15-20"], &[], false),
+            (&[], &["jacobi:12"], false),
             (&[], &["jacobi"], false),
             (&["kernel.c"], &["./src/kernel.c:10"], false),
         ] {
             assert_eq!(nest(&focus(only, exclude)), is_tuned, "{only:?} {exclude:?}");
         }
-        assert!("kernel.c:x".parse::<NamedPlace>().is_err() && "".parse::<NamedPlace>().is_err());
+        for wrong in ["kernel.c:x", "", ":3", "kernel.c:3:", "kernel.c:3:4:5"] {
+            assert!(wrong.parse::<NamedPlace>().is_err(), "{wrong}");
+        }
+        for name in ["kernel.c:4:18", "main:4:18", "src/kernel.c:12-30", "jacobi"] {
+            assert_eq!(name.parse::<NamedPlace>().map(|place| place.to_string()), Ok(name.to_owned()));
+        }
     }
 
     #[test]

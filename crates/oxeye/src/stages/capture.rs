@@ -8,7 +8,7 @@ use crate::coverage::Stacks;
 use crate::ending::failure;
 use crate::mix::arrange;
 use crate::nest::{ORIGINAL, Place, ProgramRun, Standing, TunedNest, Workpiece};
-use crate::request::{Error, Observed, Phase};
+use crate::request::{Error, Observed, Phase, Stand};
 use crate::session::Session;
 use crate::workshop::{ProgramJob, Workshop, complaint};
 use oxeye_codegen::{Argument, Site, arguments, instrument};
@@ -56,17 +56,16 @@ impl Captured {
         let focus = &session.options.focus;
         let Workpiece { unit, nests, .. } = &mut self.workpiece;
         let stand = |nest: &TunedNest| {
-            let lines = [nest.place.span.line, nest.place.last_line(unit)];
-            let [first, last] = lines.map(|line| unit.included.line(line).line);
+            let [first, last] = nest.place.ends(unit);
             let file = match nest.place.file(unit) {
                 0 => &*unit.path,
                 n => &*unit.included.files()[n].path,
             };
-            (file, first..=last, &*unit.functions[nest.place.function_idx].name)
+            Stand { file, first, last, function: &unit.functions[nest.place.function_idx].name }
         };
         let places: Vec<_> = nests.iter().map(stand).collect();
         if let Some(place) = focus.unmatched(&places).filter(|_| session.options.project.is_none()) {
-            let functions: BTreeSet<&str> = places.iter().map(|(.., function)| *function).collect();
+            let functions: BTreeSet<&str> = places.iter().map(|stand| stand.function).collect();
             let functions = Vec::from_iter(functions).join(", ");
             return Err(Error::Input(format!(
                 "there is no loop nest in `{place}`; there are some in {functions}"
@@ -75,9 +74,7 @@ impl Captured {
         let refusals: Vec<Option<LeftOut>> = places
             .iter()
             .zip(nests.iter())
-            .map(|((file, lines, function), nest)| {
-                focus.refusal((file, *lines.start(), *lines.end()), function, nest.calls.share)
-            })
+            .map(|(stand, nest)| focus.refusal(stand, nest.calls.share))
             .collect();
         for (nest, refusal) in nests.iter_mut().zip(refusals) {
             match (refusal, &nest.standing) {

@@ -309,12 +309,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     order.sort_by_key(|(_, nest)| nest.place.span.start);
     let mut reports: Vec<NestReport> =
         order.iter().map(|(idx, nest)| nest_report(emitted, *idx, nest)).collect();
-    let lines: Vec<LineReport> = reports.iter().map(|report| report.line.clone()).collect();
-    for (report, (_, nest)) in reports.iter_mut().zip(&order) {
-        if lines.iter().filter(|line| **line == report.line).count() > 1 {
-            report.line.column = Some(nest.place.column(unit));
-        }
-    }
+    name_apart(&mut reports, &order, unit);
     let winners = || nests.iter().filter_map(TunedNest::winner);
     let proofs = || (0..nests.len()).filter_map(|idx| emitted.proved(idx));
     let program = program_report(session, emitted);
@@ -397,6 +392,19 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         report.note_unlike_nests();
     }
     report
+}
+
+/// Gives nests that begin in one line their columns, and their profiles the same names.
+fn name_apart(reports: &mut [NestReport], order: &[(usize, &TunedNest)], unit: &Unit) {
+    let lines: Vec<LineReport> = reports.iter().map(|report| report.line.clone()).collect();
+    for (report, (_, nest)) in reports.iter_mut().zip(order) {
+        if lines.iter().filter(|line| **line == report.line).count() > 1 {
+            report.line.column = Some(nest.place.column(unit));
+        }
+        let name = report.name();
+        let profiles = [report.profile_before.as_mut(), report.profile_after.as_mut()];
+        profiles.into_iter().flatten().for_each(|profile| profile.name.clone_from(&name));
+    }
 }
 
 fn program_report(session: &Session<'_>, emitted: &Emitted) -> ProgramReport {
