@@ -173,6 +173,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         threads: 2,
         nests: examples().iter().enumerate().map(|(id, example)| entry(id, example)).collect(),
         shared: Vec::new(),
+        unread: None,
         sections: Vec::new(),
         notes: vec!["sums are kept in the order of the source: -ffast-math is not among the flags".into()],
     };

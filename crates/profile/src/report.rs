@@ -27,6 +27,9 @@ pub struct ReportData {
     /// Which of them do the work of others, too, so that their shares are not to be added: in sentences.
     #[serde(default)]
     pub shared: Vec<String>,
+    /// Loops that could not be read, those first that take most of the time; `None` where nobody looked for them.
+    #[serde(default)]
+    pub unread: Option<Vec<UnreadEntry>>,
     /// The run of the program section by section; empty where it was not traced.
     #[serde(default)]
     pub sections: Vec<Section>,
@@ -140,8 +143,6 @@ pub struct ProjectData {
     pub report: ReportData,
     /// The files that take its time.
     pub files: Vec<FileEntry>,
-    /// Loops that could not be read.
-    pub unread: Vec<UnreadEntry>,
     /// Share of the program's time in other code, from 0 to 1: libraries, other languages; `None` if it is not known.
     pub elsewhere: Option<f64>,
     /// What the run did, and how many seconds it took.

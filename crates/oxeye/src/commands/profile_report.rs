@@ -106,6 +106,7 @@ impl ProfileReport {
             threads: self.threads,
             nests: self.nests.iter().cloned().map(NestEntry::new).collect(),
             shared: self.shared.clone(),
+            unread: None,
             sections: self.sections.clone(),
             notes: self.notes.iter().cloned().chain(skipped).collect(),
         };

@@ -2,6 +2,7 @@
 
 use super::report::{NestReport, ProgramReport, Report};
 use super::shared_time::{names, shared_time};
+use super::unread::unread;
 use oxeye_host::{Provenance, Quantity, now_rfc3339};
 use oxeye_profile::{About, DataFlow, Listing, NestEntry, ProgramTimes, ReportData, html_report};
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ impl Report {
                 &self.nests.iter().filter(|nest| nest.profile_before.is_some()).collect::<Vec<_>>(),
                 &names,
             ),
+            unread: Some(unread(self, &self.input)),
             sections: Vec::new(),
             notes: self.notes.clone(),
         };

@@ -30,6 +30,7 @@ mod source_report;
 mod synthetic_inputs;
 mod time_report;
 mod unchanged;
+mod unread;
 
 pub(crate) use agree::agree;
 pub use capture::{Captured, capture};
@@ -61,3 +62,4 @@ pub use sizes_report::{GuardReport, SizeReport};
 pub use source_report::{ArrayReport, SourceReport};
 pub(crate) use time_report::{NestsOfFile, share_out, unlike_nests};
 pub use unchanged::Unchanged;
+pub(crate) use unread::unread;

@@ -9,6 +9,7 @@ mod parts;
 mod project;
 mod script;
 mod style;
+mod unread;
 
 use crate::figures::{format_ns, format_number, format_percent};
 use crate::plot::{Bar, RooflinePoint, bars, escape, roofline, theme};
@@ -29,6 +30,7 @@ pub fn html_report(data: &ReportData) -> String {
         nests::table(page, data);
         plots(page, data);
         handling::flows(page, data);
+        unread::unread(page, data.unread.as_deref());
         sections::html(page, &data.sections);
         nests::details(page, data);
         machine::machine(page, data);

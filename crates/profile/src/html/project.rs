@@ -1,5 +1,6 @@
 //! The report of a project: what is said of one file, over all of them, and where its time goes.
 
+use super::unread::{NONE, unread};
 use super::{handling, header, machine, nests, notes, plots, whole_page};
 use crate::figures::format_percent;
 use crate::plot::escape;
@@ -17,7 +18,7 @@ pub fn html_project_report(data: &ProjectData) -> String {
         nests::table(page, report);
         plots(page, report);
         handling::flows(page, report);
-        unread(page, data);
+        unread(page, report.unread.as_deref());
         phases(page, data);
         nests::details(page, report);
         machine::machine(page, report);
@@ -59,38 +60,6 @@ fn files(page: &mut String, data: &ProjectData) {
     page.push_str("</tbody></table></div>\n</section>\n");
 }
 
-/// What could not be read, the most expensive first.
-fn unread(page: &mut String, data: &ProjectData) {
-    page.push_str("<section>\n<h2>Not readable</h2>\n");
-    if data.unread.is_empty() {
-        page.push_str("<p class=\"note\">No loop that takes time was refused.</p>\n</section>\n");
-        return;
-    }
-    let all: f64 = data.unread.iter().filter_map(|entry| entry.share).sum();
-    let _ = writeln!(
-        page,
-        "<p>Loops with {} of the time stay as they are, since Oxeye cannot read them exactly.</p>",
-        format_percent(all)
-    );
-    page.push_str(
-        "<div class=\"scroll\"><table class=\"sorted\">\n<thead><tr><th scope=\"col\">Loop</th>\
-         <th class=\"n\" scope=\"col\">Share</th><th scope=\"col\">Reason</th></tr></thead>\n<tbody>\n",
-    );
-    for entry in &data.unread {
-        let help = entry.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
-        let _ = writeln!(
-            page,
-            "<tr><td>{}</td><td class=\"n\" data-v=\"{}\">{}</td><td class=\"recipe\">{}{}</td></tr>",
-            escape(&entry.place),
-            entry.share.unwrap_or(0.0),
-            share(entry.share),
-            escape(&entry.reason),
-            escape(&help)
-        );
-    }
-    page.push_str("</tbody></table></div>\n</section>\n");
-}
-
 /// Where the seconds of the run went.
 fn phases(page: &mut String, data: &ProjectData) {
     page.push_str(
@@ -107,8 +76,6 @@ fn phases(page: &mut String, data: &ProjectData) {
     }
     page.push_str("</tbody></table></div>\n</section>\n");
 }
-
-const NONE: &str = "<span class=\"none\">–</span>";
 
 fn share(share: Option<f64>) -> String {
     share.map_or_else(|| NONE.to_owned(), format_percent)

@@ -63,6 +63,7 @@ fn report(host: HostProfile) -> ReportData {
         threads: 2,
         nests: vec![nest, NestEntry::new(profile(1, "g:7", 3e6))],
         shared: vec![NASTY.into()],
+        unread: None,
         sections: vec![Section::new(
             NASTY,
             SectionTimes { calls: 3, min_ns: 1.0, max_ns: 2.0, total_ns: 5.0 },
@@ -90,9 +91,11 @@ fn project(host: HostProfile) -> ProjectData {
         help: Some(NASTY.into()),
     };
     ProjectData {
-        report: report(host),
+        report: ReportData {
+            unread: Some(vec![unread.clone(), UnreadEntry { share: None, ..unread }]),
+            ..report(host)
+        },
         files: vec![file.clone(), FileEntry { tunable: None, ..file }],
-        unread: vec![unread.clone(), UnreadEntry { share: None, ..unread }],
         elsewhere: Some(0.1),
         phases: vec![(NASTY.into(), 1.5)],
     }
@@ -111,10 +114,21 @@ fn a_project_has_its_files_and_what_could_not_be_read() {
     ] {
         assert!(page.contains(words), "{words}");
     }
-    data.unread.clear();
+    data.report.unread = Some(Vec::new());
     data.elsewhere = None;
     let page = html_project_report(&data);
     assert!(page.contains("No loop that takes time was refused") && !page.contains("other code"));
+}
+
+#[test]
+fn the_page_of_a_file_has_what_could_not_be_read_where_that_is_known() {
+    let entry = |share| UnreadEntry { place: "a.c:7".into(), share, reason: "`goto`".into(), help: None };
+    let page = |unread| html_report(&ReportData { unread, ..report(host()) });
+    assert!(!page(None).contains("Not readable"));
+    let known = page(Some(vec![entry(Some(0.25))]));
+    assert!(known.contains("Loops with 25 % of the time stay") && known.contains("<td>a.c:7</td>"));
+    assert!(known.contains("<b>Refusals</b> of the book"));
+    assert!(page(Some(vec![entry(None)])).contains("These loops stay"));
 }
 
 #[test]

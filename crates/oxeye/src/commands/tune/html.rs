@@ -2,17 +2,13 @@
 
 use super::report::{FileReport, TuneReport};
 use crate::commands::apply_command;
-use crate::coverage::LineReport;
 use crate::stages::{
-    NestReport, Report, Unchanged, about, flows, names, nest_entry, program_times, shared_time,
+    NestReport, Unchanged, about, flows, names, nest_entry, program_times, shared_time, unread,
 };
 use oxeye_profile::{
     About, DataFlow, FileEntry, NestEntry, ProjectData, ReportData, UnreadEntry, html_project_report,
 };
 use std::collections::BTreeMap;
-
-/// Loops with a smaller share of the time are not listed.
-const LEAST_SHARE: f64 = 0.005;
 
 impl TuneReport {
     /// The report as one HTML file with plots that needs nothing else: files, nests before and after, what could not be read,
@@ -50,11 +46,11 @@ impl TuneReport {
                 threads: reports().map(|report| report.threads).max().unwrap_or(1),
                 nests: self.nest_entries(),
                 shared: self.shared_time(),
+                unread: Some(self.unread()),
                 sections: Vec::new(),
                 notes,
             },
             files: self.files.iter().map(file_entry).collect(),
-            unread: self.unread(),
             elsewhere: self.elsewhere,
             phases: self
                 .phases
@@ -126,19 +122,8 @@ impl TuneReport {
 
     /// The loops that stay as they are because they could not be read, those first that take most of the time.
     fn unread(&self) -> Vec<UnreadEntry> {
-        let mut found = Vec::new();
-        for file in &self.files {
-            let Some(report) = &file.report else { continue };
-            let Some(coverage) = &report.coverage else { continue };
-            for unread in coverage.loops.iter().filter(|unread| unread.share >= LEAST_SHARE) {
-                let (reason, help) = reason(report, &unread.line);
-                let place = match &unread.line.file {
-                    Some(_) => unread.line.to_string(),
-                    None => format!("{}:{}", file.path.display(), unread.line),
-                };
-                found.push(UnreadEntry { place, share: Some(unread.share), reason, help });
-            }
-        }
+        let of_file = |file: &FileReport| Some(unread(file.report.as_ref()?, &file.path));
+        let mut found: Vec<UnreadEntry> = self.files.iter().filter_map(of_file).flatten().collect();
         found.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
         found
     }
@@ -148,16 +133,6 @@ impl TuneReport {
 fn nests_on_page(file: &FileReport) -> impl Iterator<Item = &NestReport> {
     let nests = file.report.iter().flat_map(|report| &report.nests);
     nests.filter(|nest| matters(nest) && nest.profile_before.is_some())
-}
-
-/// Why a loop stays as it is, and what would help.
-fn reason(report: &Report, line: &LineReport) -> (String, Option<String>) {
-    if let Some(told) = report.diagnostics.iter().find(|told| told.loop_place().as_ref() == Some(line)) {
-        return (told.message.clone(), told.help.clone());
-    }
-    let nest = report.nests.iter().find(|nest| nest.line == *line);
-    let note = nest.and_then(|nest| nest.note.clone().or(nest.unchanged?.words().map(str::to_owned)));
-    (note.unwrap_or_else(|| "it is no loop nest that can be tuned".to_owned()), None)
 }
 
 /// Whether a nest takes any time.
