@@ -236,6 +236,19 @@ fn a_dry_run_shows_nests_and_writes_nothing() {
 }
 
 #[test]
+fn a_dry_run_moves_no_file_and_says_of_none_that_it_did() {
+    let folder = folder();
+    let folder = folder.path();
+    let done = oxeye(folder, &words("tune sums.c -q --quick --no-database --threads 1 -- gcc -O1"));
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let before = std::fs::read(folder.join("sums.oxeye.c")).expect("written");
+    let done = oxeye(folder, &words("tune sums.c --dry-run -- gcc -O1"));
+    assert!(!done.out.contains("earlier run"), "{}", done.out);
+    assert_eq!(std::fs::read(folder.join("sums.oxeye.c")).ok(), Some(before));
+    assert!(!folder.join("sums.oxeye.c~").exists());
+}
+
+#[test]
 fn loops_in_one_line_are_told_apart_and_dash_x_stays_with_the_sources() {
     let folder = folder();
     let done = oxeye(folder.path(), &words("tune rows.c --dry-run -- gcc -x c -O1"));

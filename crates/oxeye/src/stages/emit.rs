@@ -127,9 +127,12 @@ impl Emitted {
         Ok(())
     }
 
-    /// The tuned file of an earlier run, where the input would replace it, and where it is put.
+    /// The tuned file of an earlier run, where the input would replace it, and where it is put. A run that only looks replaces
+    /// nothing.
     fn put_aside(&self, session: &Session<'_>) -> Option<(PathBuf, PathBuf)> {
-        let is_unchanged = session.options.project.is_none() && self.text == self.workpiece.unit.own;
+        let options = session.options;
+        let is_written = options.project.is_none() && !options.focus.is_dry;
+        let is_unchanged = is_written && self.text == self.workpiece.unit.own;
         let output = session.options.output_path();
         let aside = is_unchanged.then(|| place_aside(&output)).flatten()?;
         Some((output, aside))
