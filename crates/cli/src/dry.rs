@@ -1,7 +1,8 @@
-//! What a run would be about: the nests with their shares of the time, and which would not be tuned and why.
+//! What a run would be about: the nests with their shares of the time, which would not be tuned and why, and what could
+//! not be read.
 
 use crate::columns::{Column, table, wrapped};
-use crate::table::{percent, time};
+use crate::table::{percent, refused_loops, time};
 use crate::terminal::View;
 use oxeye::{FileReport, NestReport, Report, TuneReport};
 use std::path::Path;
@@ -12,6 +13,7 @@ pub(crate) fn of_file(report: &Report, view: View) -> String {
     let before = report.program.baseline_ms.map(|ms| format!(": {}", time(ms))).unwrap_or_default();
     let mut out = format!("{}{before}\n", report.input.display());
     out += &nests(rows, view);
+    refused_loops(report).iter().for_each(|sentence| out += &wrapped(sentence, view.width));
     report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
     out + CLOSING
 }
@@ -23,6 +25,9 @@ pub(crate) fn of_project(report: &TuneReport, view: View) -> String {
     let of_file = |file: &FileReport| file.report.as_ref().map(|report| rows(&file.path, report));
     out += &nests(report.files.iter().filter_map(of_file).flatten().collect(), view);
     for file in &report.files {
+        for sentence in file.report.iter().flat_map(refused_loops) {
+            out += &wrapped(&format!("{}: {sentence}", file.path.display()), view.width);
+        }
         if let Some(note) = &file.note {
             let text = format!("{}, {} of the time: {note}", file.path.display(), percent(file.share));
             out += &wrapped(&text, view.width);

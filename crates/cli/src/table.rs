@@ -212,6 +212,11 @@ fn coverage(report: &Report, view: View) -> String {
 
 /// What could not be read: a line a reason, those first that cost most.
 fn unread(report: &Report, view: View) -> String {
+    refused_loops(report).iter().map(|sentence| wrapped(sentence, view.width)).collect()
+}
+
+/// What could not be read: a sentence a reason, those first that cost most.
+pub(crate) fn refused_loops(report: &Report) -> Vec<String> {
     struct Reason<'a> {
         message: &'a str,
         help: Option<&'a str>,
@@ -244,8 +249,7 @@ fn unread(report: &Report, view: View) -> String {
         [line] => format!("line {line}"),
         lines => format!("lines {}", lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
     };
-    let mut out = String::new();
-    for reason in reasons {
+    let sentence = |reason: Reason<'_>| {
         let cost = share(&reason).filter(|share| *share >= WORTH_A_WORD);
         let cost = cost.map(|share| format!(" ({} of the time)", percent(share))).unwrap_or_default();
         let place = match place(&reason.lines) {
@@ -253,9 +257,9 @@ fn unread(report: &Report, view: View) -> String {
             place => format!("{place}{cost}: "),
         };
         let help = reason.help.map(|help| format!("; {help}")).unwrap_or_default();
-        out += &wrapped(&format!("left as it is: {place}{}{help}", reason.message), view.width);
-    }
-    out
+        format!("left as it is: {place}{}{help}", reason.message)
+    };
+    reasons.into_iter().map(sentence).collect()
 }
 
 fn program(report: &Report, view: View) -> String {

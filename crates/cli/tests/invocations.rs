@@ -46,6 +46,19 @@ int main(void)
     return 0;
 }
 ";
+/// The second loop waits for what a function says that nobody knows.
+const PART_UNREAD: &str = "#include <stdio.h>
+#include <stdlib.h>
+static double a[300][300], s[300];
+int main(void)
+{
+    for (int t = 0; t < 40; t++)
+        for (int j = 0; j < 300; j++) for (int i = 0; i < 300; i++) s[j] += a[i][j] + t;
+    for (int i = 0; i < 30000; i++) s[i % 300] += rand() % 2;
+    printf(\"%g\\n\", s[7]);
+    return 0;
+}
+";
 const LINKS_NOT: &str = "void helper(double *x);
 static double x[100];
 int main(void) { for (int i = 0; i < 100; i++) x[i] = i; helper(x); return 0; }
@@ -233,6 +246,17 @@ fn a_dry_run_shows_nests_and_writes_nothing() {
         "{}",
         done.out
     );
+}
+
+#[test]
+fn a_dry_run_says_what_could_not_be_read() {
+    let folder = folder();
+    std::fs::write(folder.path().join("part.c"), PART_UNREAD).expect("written");
+    let done = oxeye(folder.path(), &words("tune part.c --dry-run -- gcc -O1"));
+    assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
+    assert!(done.out.contains("would be tuned"), "{}", done.out);
+    let refused = done.out.lines().find(|line| line.starts_with("left as it is: line 8"));
+    assert!(refused.is_some(), "{}", done.out);
 }
 
 #[test]
