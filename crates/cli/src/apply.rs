@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use crate::manner::Manner;
+use crate::table::build_with;
 use crate::terminal::print_or_quit;
 use crate::tuning::output;
 use anyhow::bail;
@@ -211,8 +212,8 @@ fn shown(done: &ProjectReplay) -> String {
     let flags: BTreeSet<&str> = needs.clone().flat_map(|file| &file.added).map(String::as_str).collect();
     if !flags.is_empty() {
         let names: Vec<String> = needs.map(|file| file.path.display().to_string()).collect();
-        let flags = Vec::from_iter(flags).join(" ");
-        out += &format!("compile {} and link with {flags}\n", names.join(", "));
+        out += &build_with(&names, &Vec::from_iter(flags));
+        out.push('\n');
     }
     out
 }

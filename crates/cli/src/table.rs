@@ -438,6 +438,13 @@ pub(crate) fn outcome(verdict: Verdict) -> &'static str {
     }
 }
 
+/// What files are built with besides their own flags: `build a.c and link with -fopenmp`. What is for vector loops alone is no
+/// matter of linking.
+pub(crate) fn build_with(files: &[String], flags: &[&str]) -> String {
+    let and_link = if flags == ["-fopenmp-simd"] { "" } else { "and link " };
+    format!("build {} {and_link}with {}", files.join(", "), flags.join(" "))
+}
+
 /// A share in per cent; what is there and rounds to nothing is below one.
 pub(crate) fn percent(share: f64) -> String {
     match 100.0 * share {

@@ -98,6 +98,7 @@ mod knowledge;
 mod machine;
 mod mix;
 mod nest;
+mod openmp;
 mod parallel;
 mod random;
 mod readings;

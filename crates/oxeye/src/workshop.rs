@@ -1,5 +1,6 @@
 //! Where things are built: the compiler, the temporary folder, and how variants of the user's file are compiled.
 
+use crate::openmp::{OPENMP_FLAG, has_openmp_flag};
 use crate::request::{Error, Options, ProjectFile};
 use oxeye_codegen::Isa;
 use oxeye_measure::{CompileJob, Compiler, MeasureError, Replay, ReplayOptions, WorkDir, in_parallel};
@@ -30,14 +31,6 @@ pub(crate) struct Workshop {
     exports: PathBuf,
     /// What replays of a file of a project are linked with.
     linked: OnceLock<Vec<String>>,
-}
-
-/// Switches directives of OpenMP on.
-pub(crate) const OPENMP_FLAG: &str = "-fopenmp";
-
-/// Whether these flags switch OpenMP directives on.
-pub(crate) fn has_openmp_flag(flags: &[String]) -> bool {
-    flags.iter().any(|flag| flag.starts_with("-fopenmp") && flag != "-fopenmp-simd")
 }
 
 /// All that is looked up in replay libraries.

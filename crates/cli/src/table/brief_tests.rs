@@ -212,6 +212,12 @@ fn a_patch_is_applied_by_a_command_in_one_line() {
     let text = render_project(&report, RUN, true, view(60));
     let command = format!("\napply: {}", oxeye::apply_command("oxeye.patch".as_ref()));
     assert!(text.contains(&command) && text.contains("solver.c and link with -fopenmp"), "{text}");
+    // What is for vector loops alone is no matter of linking.
+    let simd = vec!["-fopenmp-simd".to_owned()];
+    let mut report = TuneReport { added: simd.clone(), ..report };
+    report.files[0].added = simd;
+    let text = render_project(&report, RUN, true, view(80));
+    assert!(text.contains("build solver.c with -fopenmp-simd"), "{text}");
 }
 
 #[test]

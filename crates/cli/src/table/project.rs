@@ -1,7 +1,8 @@
 //! The report of tuning a project, for people.
 
 use super::{
-    conditioning, details, figures, guards, is_listed, nests, percent, same_output, time, unchanged, unread,
+    build_with, conditioning, details, figures, guards, is_listed, nests, percent, same_output, time,
+    unchanged, unread,
 };
 use crate::columns::wrapped;
 use crate::terminal::View;
@@ -27,7 +28,8 @@ pub(super) fn full_project(report: &TuneReport, command: &str, kept: bool, view:
             let needs = |file: &&FileReport| !file.added.is_empty();
             let changed = report.files.iter().filter(|file| file.changed).filter(needs);
             let names: Vec<String> = changed.map(|file| file.path.display().to_string()).collect();
-            format!("compile {} and link with {} for these times", names.join(", "), added.join(" "))
+            let added: Vec<&str> = added.iter().map(String::as_str).collect();
+            format!("{} for these times", build_with(&names, &added))
         }
     };
     if let Some(patch) = &report.patch {

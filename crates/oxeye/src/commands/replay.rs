@@ -1,10 +1,10 @@
 //! Applying a recipe file to a source file.
 
 use crate::nest::{helper, replacement, stands_apart};
+use crate::openmp::{Directives, OPENMP_FLAG};
 use crate::request::{Compiler, Error, FpPolicy, Guard, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Proved, Rendering, Unproved, prove};
 use crate::stages::read_options;
-use crate::workshop::{OPENMP_FLAG, has_openmp_flag};
 use crate::written::{ChangedFile, by_itself, changed_files};
 use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{Isa, SizeGuard};
@@ -129,8 +129,8 @@ pub struct Rewritten {
 pub(super) struct Replaced {
     /// Its place and what stands there, and the same of what stands before its function.
     pub(super) parts: Vec<(Span, String)>,
-    /// Whether its new code has directives of OpenMP.
-    openmp: bool,
+    /// What its new code needs of OpenMP.
+    directives: Directives,
 }
 
 /// The user's text with the nests of the recipes replaced, every step proved legal again. Where a recipe does not go with
@@ -139,11 +139,11 @@ pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewr
     let how = rendering(unit, recipes);
     let mut replacements: Vec<(Span, String)> = Vec::new();
     let mut refused = Vec::new();
-    let mut openmp = recipes.directives;
+    let mut directives = if recipes.directives { Directives::Threads } else { Directives::Nothing };
     for (idx, wanted) in recipes.nests.iter().enumerate() {
         match replaced(unit, reading, (how, recipes.vector_bytes), wanted) {
             Ok(replaced) => {
-                openmp |= replaced.openmp;
+                directives = directives.max(replaced.directives);
                 replacements.extend(replaced.parts);
             }
             Err(why) => refused.push((idx, why)),
@@ -154,8 +154,7 @@ pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewr
     let files = changed_files(unit, &replacements, &recipes.quiet);
     // Recipes that need directives on are read with the flag that is asked for here.
     let n_own = reading.args.len().saturating_sub(usize::from(recipes.directives));
-    let has_flag = has_openmp_flag(&reading.args[..n_own]);
-    let added = if openmp && !has_flag { vec![OPENMP_FLAG.to_owned()] } else { Vec::new() };
+    let added = directives.flag(&reading.args[..n_own]).into_iter().collect();
     Rewritten { text, files, refused, added }
 }
 
@@ -186,7 +185,7 @@ pub(super) fn replaced(
     let builds = (&proved, vector_bytes);
     let own = (span, replacement(unit, &function, nest.id, span, block, builds));
     let parts = [own].into_iter().chain(helper(unit, &function, nest.id, &proved)).collect();
-    Ok(Replaced { parts, openmp: proved.openmp })
+    Ok(Replaced { parts, directives: proved.directives() })
 }
 
 /// What a recipe of a file makes of its nest, and its steps for that.

@@ -1,5 +1,6 @@
 //! Recipes made into text: every step proved legal, the result rendered.
 
+use crate::openmp::Directives;
 use crate::parallel::{Panicked, guarded};
 use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{
@@ -278,6 +279,15 @@ impl Proved {
     pub(crate) fn is_parallel(&self) -> bool {
         let loops = self.applied.nest.loops();
         self.openmp && loops.iter().any(|l| matches!(l.execution, Execution::Parallel { .. }))
+    }
+
+    /// What its text needs of OpenMP.
+    pub(crate) fn directives(&self) -> Directives {
+        match self.openmp {
+            true if self.is_parallel() || self.needs_openmp => Directives::Threads,
+            true => Directives::Vectors,
+            false => Directives::Nothing,
+        }
     }
 
     /// Threads at work, where `most` are allowed.

@@ -12,8 +12,9 @@ use crate::causes::LeftOut;
 use crate::coverage::{Coverage, LineReport};
 use crate::machine::HostReport;
 use crate::nest::{IllConditioned, TunedNest, Workpiece};
+use crate::openmp::Directives;
 use crate::request::{Checks, FpPolicy, Options, REPORT_SCHEMA, RecipeFile};
-use crate::schedule::{Trial, Verdict};
+use crate::schedule::{Proved, Trial, Verdict};
 use crate::session::Session;
 use crate::transfer::in_words;
 use crate::whole::printed_tolerance;
@@ -83,7 +84,7 @@ pub struct BuildReport {
     pub version: Option<String>,
     /// The user's arguments.
     pub args: Vec<String>,
-    /// What the tuned file needs besides (`-fopenmp`).
+    /// What the tuned file needs besides: `-fopenmp`, or `-fopenmp-simd` where one thread is at work.
     pub added: Vec<String>,
     /// Whether compiler and flags are oxeye's default, for want of others.
     pub assumed: bool,
@@ -314,11 +315,12 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     let proofs = || (0..nests.len()).filter_map(|idx| emitted.proved(idx));
     let program = program_report(session, emitted);
     let errors = winners().map(|(_, timing)| timing.max_rel_error).chain(program.max_rel_error);
-    let openmp = emitted.is_woken || proofs().any(|proved| proved.openmp);
+    let woken = if emitted.is_woken { Directives::Threads } else { Directives::Nothing };
+    let directives = proofs().map(Proved::directives).fold(woken, Directives::max);
     let used = proofs().any(|proved| proved.applied.reassociated);
     let mut notes = session.notes.clone();
     notes.extend(emitted.notes.iter().cloned());
-    if openmp && session.threads != session.host.cores {
+    if directives == Directives::Threads && session.threads != session.host.cores {
         notes.push(format!(
             "measured with OMP_NUM_THREADS={}; set it when running the result",
             session.threads
@@ -361,7 +363,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
             compiler: options.compiler.command.clone(),
             version: session.workshop.compiler.version().ok(),
             args: options.compiler.args.clone(),
-            added: session.workshop.openmp_flag().filter(|_| openmp).into_iter().collect(),
+            added: directives.flag(&session.workshop.compiler.args).into_iter().collect(),
             assumed: !options.compiler.chosen,
         },
         fp: FpReport {

@@ -1,5 +1,6 @@
 //! What the short report is about: the same of a project and of one file.
 
+use super::super::build_with;
 use super::super::project::is_rewritten;
 use oxeye::{FileReport, ProgramReport, Report, TuneReport};
 use std::path::Path;
@@ -155,8 +156,8 @@ fn flags(report: &TuneReport) -> String {
     let changed = report.files.iter().filter(|file| file.changed).filter(needs);
     let names: Vec<String> = changed.map(|file| base_name(&file.path)).collect();
     let names = match names.as_slice() {
-        [_, _, _, ..] => format!("{} files (-v names them)", names.len()),
-        names => names.join(", "),
+        [_, _, _, ..] => vec![format!("{} files (-v names them)", names.len())],
+        _ => names,
     };
-    format!("build {names} and link with {}", report.added.join(" "))
+    build_with(&names, &report.added.iter().map(String::as_str).collect::<Vec<_>>())
 }

@@ -15,6 +15,7 @@ use super::subject::{Hot, SourceCopy, Subject, check};
 use crate::budget::n_runs;
 use crate::commands::changes::root;
 use crate::commands::patch::patched;
+use crate::openmp::{SIMD_FLAG, has_openmp_flag};
 use crate::request::{Error, Event, FpPolicy, Knowledge, Phase, Progress, files};
 use crate::session::Session;
 use crate::whole::OTHER_BUILDS;
@@ -42,9 +43,6 @@ impl CheckOptions {
         Self { project, lock: super::lock::LOCK_FILE.into(), patch: None, slack: 0.25 }
     }
 }
-
-/// With this flag a compiler heeds the directives that one thread heeds.
-const SIMD_FLAG: &str = "-fopenmp-simd";
 
 /// Checks a tuned project: builds and runs it, with and without the tuned text, and measures its tuned nests. No file is
 /// changed.
@@ -236,7 +234,8 @@ impl Run<'_> {
             return Ok(());
         };
         let flags = &subject.build.project().units[unit].flags;
-        let missing = file.added.iter().filter(|flag| !flags.contains(flag)).cloned();
+        let has = |flag: &String| flags.contains(flag) || flag == SIMD_FLAG && has_openmp_flag(flags);
+        let missing = file.added.iter().filter(|flag| !has(flag)).cloned();
         let missing = missing.collect::<Vec<_>>().join(" ");
         let has_simd = flags.iter().any(|flag| flag == SIMD_FLAG);
         let project = TuneOptions {
@@ -283,9 +282,12 @@ impl Run<'_> {
             state.report.failure =
                 Some(format!("it is compiled without {missing}, which its tuned loops need"));
         }
-        let hint = format!(
-            "measured with {missing}, which its build lacks; {SIMD_FLAG} would do for its vector loops"
-        );
+        let hint = match missing.as_str() {
+            SIMD_FLAG => format!("measured with {missing}, which its build lacks"),
+            _ => format!(
+                "measured with {missing}, which its build lacks; {SIMD_FLAG} would do for its vector loops"
+            ),
+        };
         let hint = Some(hint).filter(|_| !missing.is_empty() && !needs_flags && !has_simd);
         for (idx, found) in wanted.into_iter().zip(found) {
             let nest = &mut state.report.nests[idx];

@@ -8,6 +8,7 @@ use crate::budget::{WallTime, share_of};
 use crate::commands::changes::relative;
 use crate::commands::optimize::tuned;
 use crate::nest::Workpiece;
+use crate::openmp::{OPENMP_FLAG, SIMD_FLAG};
 use crate::request::{
     Compiler, Error, Event, FileRecipes, Observed, Options, OtherFiles, Progress, ProjectFile,
 };
@@ -380,7 +381,12 @@ pub(super) fn flags_of(files: &[TunedFile], unit: usize) -> BTreeSet<String> {
     changed.flat_map(|file| file.flags.clone()).collect()
 }
 
-/// Flags besides their own that the changed files need, for compiling and linking.
+/// Flags besides their own that the changed files need, for compiling and linking. One of them may say more than another.
 pub(super) fn added(files: &[TunedFile]) -> BTreeSet<String> {
-    files.iter().filter(|file| file.report.changed).flat_map(|file| file.flags.clone()).collect()
+    let changed = files.iter().filter(|file| file.report.changed);
+    let mut flags: BTreeSet<String> = changed.flat_map(|file| file.flags.clone()).collect();
+    if flags.contains(OPENMP_FLAG) {
+        flags.remove(SIMD_FLAG);
+    }
+    flags
 }

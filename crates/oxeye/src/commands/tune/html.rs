@@ -2,6 +2,7 @@
 
 use super::report::{FileReport, TuneReport};
 use crate::commands::apply_command;
+use crate::openmp::SIMD_FLAG;
 use crate::stages::{
     NestReport, Unchanged, about, flows, names, nest_entry, program_times, shared_time, unread,
 };
@@ -23,10 +24,8 @@ impl TuneReport {
             );
         }
         if changed && !self.added.is_empty() {
-            notes.push(format!(
-                "The tuned files are compiled, and the program linked, with {}.",
-                self.added.join(" ")
-            ));
+            let linked = if self.added == [SIMD_FLAG] { "" } else { ", and the program linked," };
+            notes.push(format!("The tuned files are compiled{linked} with {}.", self.added.join(" ")));
         }
         let data = ProjectData {
             report: ReportData {

@@ -1,8 +1,8 @@
 //! The files of a project whose OpenMP directives are on, though their build leaves them off.
 
 use super::subject::Hot;
+use crate::openmp::OPENMP_FLAG;
 use crate::request::ProjectRun;
-use crate::workshop::OPENMP_FLAG;
 use oxeye_project::UnitIdx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
