@@ -186,7 +186,8 @@ impl fmt::Display for NotKept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLittle(speedup, least) => {
-                write!(f, "not kept: the program gains {speedup:.2}x, less than --min-speedup {least}")
+                let speedup = digits_below(*speedup, *least);
+                write!(f, "not kept: the program gains {speedup}x, less than --min-speedup {least}")
             }
             Self::MayBeNone(speedup, (low, high)) => write!(
                 f,
@@ -199,6 +200,13 @@ impl fmt::Display for NotKept {
             Self::Differs(how) => write!(f, "the program behaves differently with it ({how})"),
         }
     }
+}
+
+/// A number with two digits behind the point, or with as many as it takes to be less than another that is greater.
+fn digits_below(value: f64, greater: f64) -> String {
+    let with = |digits: usize| format!("{value:.digits$}");
+    let is_less = |text: &String| text.parse::<f64>().is_ok_and(|shown| shown < greater);
+    (2..6).map(with).find(is_less).unwrap_or_else(|| value.to_string())
 }
 
 /// Time that is in no nest.
@@ -278,6 +286,13 @@ impl NotInNests {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gain_that_is_too_little_looks_like_less() {
+        let told = |speedup| NotKept::TooLittle(speedup, 1.03).to_string();
+        assert!(told(1.021).contains("gains 1.02x, less than --min-speedup 1.03"));
+        assert!(told(1.0271).contains("gains 1.027x,") && told(1.02996).contains("gains 1.02996x,"));
+    }
 
     #[test]
     fn every_cause_is_listed_once() {
