@@ -391,7 +391,11 @@ fn build_first(site: ReplaySite<'_>, trials: &[Trial], deadline: Instant) -> Res
 
 /// Why no candidate was chosen, from what became of them.
 fn nothing_won(trials: &[Trial]) -> String {
-    let count = |verdict| trials.iter().filter(|t| t.verdict == verdict).count();
+    none_of(&trials.iter().map(|trial| trial.verdict).collect::<Vec<_>>())
+}
+
+fn none_of(verdicts: &[Verdict]) -> String {
+    let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let counts = [
         (Verdict::Slower, "not faster beyond noise"),
         (Verdict::TooSlow, "much slower"),
@@ -400,11 +404,39 @@ fn nothing_won(trials: &[Trial]) -> String {
         (Verdict::DoesNotCompile, "did not compile"),
         (Verdict::NotTried, "not tried within the budget"),
     ];
-    let parts: Vec<String> = counts
+    let found: Vec<(usize, Verdict, &str)> = counts
         .into_iter()
-        .map(|(verdict, words)| (count(verdict), words))
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, words)| format!("{n} {words}"))
+        .map(|(verdict, words)| (count(verdict), verdict, words))
+        .filter(|(n, ..)| *n > 0)
         .collect();
-    format!("nothing faster found; candidates: {}", parts.join(", "))
+    match found.as_slice() {
+        [(1, Verdict::NotTried, _)] => "the budget was spent before its candidate could be tried".into(),
+        [(n, Verdict::NotTried, _)] => {
+            format!("the budget was spent before any of {n} candidates could be tried")
+        }
+        found => {
+            let parts: Vec<String> = found.iter().map(|(n, _, words)| format!("{n} {words}")).collect();
+            format!("nothing faster found; candidates: {}", parts.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_tried_was_not_found_slow() {
+        use Verdict::{NotTried, Refused, Slower};
+        let told = |verdicts: &[Verdict]| none_of(verdicts);
+        assert_eq!(
+            told(&[NotTried, Refused, NotTried]),
+            "the budget was spent before any of 2 candidates could be tried"
+        );
+        assert_eq!(told(&[NotTried]), "the budget was spent before its candidate could be tried");
+        assert_eq!(
+            told(&[Slower, NotTried]),
+            "nothing faster found; candidates: 1 not faster beyond noise, 1 not tried within the budget"
+        );
+    }
 }
