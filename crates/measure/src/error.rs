@@ -160,7 +160,7 @@ pub enum Rejection {
         argument: usize,
     },
     /// A call did not return in time.
-    #[error("did not finish within {seconds} s")]
+    #[error("did not finish within {} s", two_digits(*seconds))]
     TimedOut {
         /// The limit.
         seconds: f64,
@@ -201,6 +201,13 @@ pub struct Mismatch {
     pub actual: f64,
 }
 
+/// A time with two digits, or with all of those before the point.
+fn two_digits(seconds: f64) -> String {
+    let before_point = seconds.max(1e-6).log10().floor() as i32 + 1;
+    let decimals = (2 - before_point).clamp(0, 6) as usize;
+    format!("{seconds:.decimals$}")
+}
+
 /// `segmentation fault` for `SIGSEGV` and so on.
 pub(crate) fn signal_name(signal: i32) -> String {
     let name = match signal {
@@ -215,4 +222,16 @@ pub(crate) fn signal_name(signal: i32) -> String {
         _ => return format!("signal {signal}"),
     };
     name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_no_more_digits_than_it_takes() {
+        let shown = |seconds| Rejection::TimedOut { seconds }.to_string();
+        assert_eq!(shown(7.427_137_483), "did not finish within 7.4 s");
+        assert_eq!([0.0516, 12.3, 600.0].map(two_digits), ["0.052", "12", "600"]);
+    }
 }
