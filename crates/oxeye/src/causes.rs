@@ -182,6 +182,18 @@ impl NotKept {
     }
 }
 
+impl NotKept {
+    /// In fewer words, for a line with many places.
+    pub fn short(&self) -> &'static str {
+        match self {
+            Self::TooLittle(..) => "faster alone, too little in the program",
+            Self::MayBeNone(..) => "faster alone, not surely in the program",
+            Self::NoGain(_) | Self::Noise(_) => "faster alone, not in the program",
+            Self::Differs(_) => "the program behaves differently with it",
+        }
+    }
+}
+
 impl fmt::Display for NotKept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

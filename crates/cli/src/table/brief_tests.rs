@@ -3,7 +3,8 @@ use crate::terminal::View;
 use console::measure_text_width;
 use oxeye::{
     Coverage, DiagnosticReport, FileReport, FileShare, GuardReport, LineReport, LoopShare, NestReport,
-    OutsideShare, ProgramReport, Report, SourceReport, TimeReport, TuneReport, Unchanged,
+    NotKept, OutsideShare, ProgramReport, Report, SourceReport, TimeReport, TrialReport, TuneReport,
+    Unchanged, Verdict,
 };
 
 fn render(
@@ -41,7 +42,7 @@ fn view(width: usize) -> View {
 fn file(path: &str, share: f64, changed: bool, report: Report) -> FileReport {
     let report = Report { changed, input: format!("/home/me/{path}").into(), ..report };
     let added = report.build.added.clone();
-    FileReport { path: path.into(), share, changed, added, report: Some(report), note: None }
+    FileReport { path: path.into(), share, changed, added, report: Some(report), note: None, help: None }
 }
 
 fn program(before: f64, speedup: f64, interval: (f64, f64)) -> ProgramReport {
@@ -139,6 +140,7 @@ fn with_gains() -> TuneReport {
         added: Vec::new(),
         report: None,
         note: Some("it does not compile".into()),
+        help: None,
     };
     TuneReport {
         program: ProgramReport { unstable_numbers: 2, ..program(6140.0, 1.06, (1.03, 1.09)) },
@@ -244,6 +246,47 @@ fn short_reports_of_files() {
             insta::assert_snapshot!(format!("file_{name}_{width}_columns"), text);
         }
     }
+}
+
+/// A file of which nothing is kept, measured on a busy machine.
+fn not_kept(why: &NotKept) -> Report {
+    let trial = TrialReport {
+        name: "original order".into(),
+        recipe: Vec::new(),
+        donor: None,
+        predicted_speedup: None,
+        verdict: Verdict::Dropped,
+        screened_ms: None,
+        time_ms: None,
+        why: Some(why.to_string()),
+    };
+    let dropped = NestReport {
+        trials: vec![trial],
+        help: Some(why.remedy().into()),
+        ..nest(0, 31, "f", 0.9, Unchanged::Dropped)
+    };
+    let busy = "the machine was busy while it was measured: its ceilings are lower bounds, so no candidate was left out for \
+                them, and it is measured again at the next run";
+    let mut found = Report { changed: false, notes: vec![busy.into()], ..report(vec![dropped]) };
+    (found.program.note, found.program.not_kept) = (Some(why.to_string()), Some(why.clone()));
+    (found.fp.used, found.build.added) = (false, Vec::new());
+    found
+}
+
+#[test]
+fn why_nothing_is_kept_comes_first_with_what_would_help() {
+    let why = NotKept::MayBeNone(1.32, (0.98, 1.84));
+    let text = render(&not_kept(&why), "", view(80), &command);
+    for words in [
+        "faster alone, not surely in the program: solver.c:31",
+        "-> a quiet machine, more --budget for more runs, or --min-speedup 1",
+        "\nnot kept: the gain of the program, 1.32x (0.98-1.84), may be none",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    // A nest that was dropped before for another reason keeps that.
+    let other = Report { program: ProgramReport::default(), ..not_kept(&why) };
+    assert!(render(&other, "", view(80), &command).contains("faster alone, not in the program: solver.c:31"));
 }
 
 #[test]

@@ -434,6 +434,7 @@ fn every_file_has_a_word_below_its_heading() {
         added: Vec::new(),
         report: Some(report(Vec::new())),
         note: None,
+        help: None,
     };
     let view = View { width: 80, colour: false, verbose: false };
     assert_eq!(

@@ -4,6 +4,7 @@ use super::good_part::{Judge, good_part};
 use super::kept::{keep_recipes, place_aside};
 use super::measure::{Measured, conclude};
 use crate::budget::n_runs;
+use crate::causes::NotKept;
 use crate::nest::{ORIGINAL, ProgramRun, TunedNest, Workpiece, helper, replacement};
 use crate::request::{
     Error, FpPolicy, Guard, NestRecipe, Options, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
@@ -47,6 +48,8 @@ pub struct Emitted {
     pub whole: Option<WholeComparison>,
     /// How the program with all winners first behaved unlike the original.
     pub mismatch: Option<String>,
+    /// Why nothing is kept of what was found.
+    pub(crate) not_kept: Option<NotKept>,
     /// Sentences on what was dropped.
     pub notes: Vec<String>,
     /// Whether directives of OpenMP that the build leaves off shall be on.
@@ -83,6 +86,7 @@ pub fn emit(session: &Session<'_>, measured: Measured) -> Result<Emitted, Error>
         workpiece,
         whole: None,
         mismatch: None,
+        not_kept: None,
         notes: Vec::new(),
         is_woken: session.awake.is_some(),
     };
@@ -211,11 +215,11 @@ impl Emitted {
         };
         let speedup = speedup.speedup;
         let Some(why) = focus.too_little(speedup.median, Some((speedup.low, speedup.high))) else { return };
-        let why = why.to_string();
-        winners.drain(..).for_each(|idx| self.drop_winner(idx, &Trouble::TooLittle(why.clone())));
-        // One line is enough for all nests.
-        self.notes.retain(|note| !note.ends_with(&why));
-        self.notes.push(why);
+        // One word on the program is enough for all nests.
+        let words = why.to_string();
+        winners.drain(..).for_each(|idx| self.drop_winner(idx, &Trouble::TooLittle(words.clone())));
+        self.notes.retain(|note| !note.ends_with(&words));
+        self.not_kept = Some(why);
         self.is_woken = false;
     }
 

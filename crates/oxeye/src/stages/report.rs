@@ -8,7 +8,7 @@ use super::search_report::SearchReport;
 use super::sizes_report::{GuardReport, SizeReport, guard, sizes};
 use super::source_report::{SourceReport, source_report};
 use super::unchanged::Unchanged;
-use crate::causes::LeftOut;
+use crate::causes::{LeftOut, NotKept};
 use crate::coverage::{Coverage, LineReport};
 use crate::machine::HostReport;
 use crate::nest::{IllConditioned, TunedNest, Workpiece};
@@ -144,6 +144,9 @@ pub struct ProgramReport {
     pub mismatch: Option<String>,
     /// What happened, where the figures do not say it.
     pub note: Option<String>,
+    /// Why nothing is kept of what was found, which the note says.
+    #[serde(skip)]
+    pub not_kept: Option<NotKept>,
 }
 
 /// One nest.
@@ -429,7 +432,19 @@ fn program_report(session: &Session<'_>, emitted: &Emitted) -> ProgramReport {
     let unchanged = emitted.text == unit.own;
     let compared = ProgramReport::compared(checks, tolerance, whole);
     let compared = if unchanged { compared.of_unchanged() } else { compared };
-    ProgramReport { mismatch: emitted.mismatch.clone(), ..compared }
+    let not_kept = emitted.not_kept.clone();
+    let note = not_kept.as_ref().map(NotKept::to_string);
+    ProgramReport { mismatch: emitted.mismatch.clone(), note, not_kept, ..compared }
+}
+
+impl NestReport {
+    /// Whether it was faster, and nothing is kept for this reason.
+    pub fn was_dropped_for(&self, why: &NotKept) -> bool {
+        let is_it = |trial: &TrialReport| {
+            trial.verdict == Verdict::Dropped && trial.why.as_ref() == Some(&why.to_string())
+        };
+        self.unchanged == Some(Unchanged::Dropped) && self.trials.iter().any(is_it)
+    }
 }
 
 impl ProgramReport {
@@ -566,7 +581,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         trials: nest.trials.iter().map(trial_report).collect(),
         unchanged: Unchanged::of(nest),
         note: nest.remarks(&emitted.workpiece.unit),
-        help: nest.standing.reason().and_then(LeftOut::remedy).map(str::to_owned),
+        help: help(emitted.not_kept.as_ref(), nest).map(str::to_owned),
         ..placed(&emitted.workpiece, idx)
     }
 }
@@ -591,6 +606,14 @@ pub(crate) fn placed(workpiece: &Workpiece, idx: usize) -> NestReport {
         },
         ..NestReport::default()
     }
+}
+
+/// What would help with a nest that stays.
+fn help(not_kept: Option<&NotKept>, nest: &TunedNest) -> Option<&'static str> {
+    let left_out = nest.standing.reason().and_then(LeftOut::remedy);
+    let mut dropped = nest.trials.iter().filter(|trial| trial.verdict == Verdict::Dropped);
+    let is_for = |why: &&NotKept| dropped.any(|trial| trial.why.as_ref() == Some(&why.to_string()));
+    left_out.or_else(|| not_kept.filter(is_for).map(NotKept::remedy))
 }
 
 fn trial_report(trial: &Trial) -> TrialReport {

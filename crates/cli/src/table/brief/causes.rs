@@ -3,7 +3,7 @@
 use super::super::WORTH_A_WORD;
 use super::nests::{Counted, Place};
 use super::run::{File, Run};
-use oxeye::{Coverage, LineReport, NotInNests, Report, Unchanged};
+use oxeye::{Coverage, LineReport, NotInNests, NotKept, Report, Unchanged};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A search is worth starting that is so many times as long as the one before, and has so many minutes.
@@ -44,7 +44,10 @@ impl Spot {
 /// All causes that are worth a word, those first that cost most. Their shares and those of what was tuned are no more than all.
 pub(super) fn causes(run: &Run<'_>, nests: &[Counted<'_>]) -> Vec<Cause> {
     let mut found = Found { causes: Vec::new(), longer: longer(run) };
-    nests.iter().filter(|nest| !nest.is_tuned).for_each(|nest| found.nest(nest));
+    nests
+        .iter()
+        .filter(|nest| !nest.is_tuned)
+        .for_each(|nest| found.nest(nest, run.program.not_kept.as_ref()));
     let mut seen = BTreeSet::new();
     for file in &run.files {
         match (file.report, file.share) {
@@ -91,11 +94,12 @@ impl Found {
     }
 
     /// A nest that stays.
-    fn nest(&mut self, nest: &Counted<'_>) {
+    fn nest(&mut self, nest: &Counted<'_>, not_kept: Option<&NotKept>) {
         let late = nest.nest.unchanged == Some(Unchanged::NothingTried);
         let remedy = late.then(|| self.longer.clone());
-        let help = nest.nest.help.clone();
-        self.add(&why(nest), "nest", remedy, Spot { help, ..Spot::at(nest.place(), nest.share) });
+        let of_file = nest.file.help.filter(|_| nest.nest.unchanged.is_none());
+        let help = nest.nest.help.clone().or(of_file.map(str::to_owned));
+        self.add(&why(nest, not_kept), "nest", remedy, Spot { help, ..Spot::at(nest.place(), nest.share) });
     }
 
     /// A file that could not be looked at.
@@ -189,8 +193,11 @@ impl Found {
     }
 }
 
-/// Why a nest stays, in a few words.
-fn why(nest: &Counted<'_>) -> String {
+/// Why a nest stays, in a few words; `not_kept` is why nothing of the file is kept.
+fn why(nest: &Counted<'_>, not_kept: Option<&NotKept>) -> String {
+    if let Some(why) = not_kept.filter(|why| nest.nest.was_dropped_for(why)) {
+        return why.short().to_owned();
+    }
     let text = match nest.nest.unchanged {
         Some(reason) => {
             reason.short().unwrap_or_else(|| nest.nest.note.as_deref().map_or("left out", first_clause))

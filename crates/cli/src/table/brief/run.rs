@@ -29,8 +29,9 @@ pub(super) struct File<'a> {
     pub(super) share: Option<f64>,
     pub(super) changed: bool,
     pub(super) report: Option<&'a Report>,
-    /// Why it stays as it is.
+    /// Why it stays as it is, and what would help.
     pub(super) note: Option<&'a str>,
+    pub(super) help: Option<&'a str>,
     /// Whether it had no turn.
     pub(super) is_late: bool,
 }
@@ -58,6 +59,7 @@ impl<'a> Run<'a> {
             changed: file.changed,
             report: file.report.as_ref(),
             note: file.note.as_deref(),
+            help: file.help.as_deref(),
             is_late: file.is_late(),
         };
         Self {
@@ -81,6 +83,7 @@ impl<'a> Run<'a> {
             changed: report.changed,
             report: Some(report),
             note: None,
+            help: None,
             is_late: false,
         };
         let output = report.output.display();

@@ -8,6 +8,7 @@ use oxeye::{LineReport, NestReport, Unchanged};
 /// Sentences, the most important first.
 pub(super) fn sentences(run: &Run<'_>) -> Vec<String> {
     let mut all = Vec::new();
+    all.extend(run.program.not_kept.iter().map(ToString::to_string));
     if let Some(mismatch) = &run.program.mismatch {
         let mismatch = mismatch.lines().next().unwrap_or_default();
         all.push(format!("some new code was dropped: the program behaves differently with it ({mismatch})"));
@@ -16,7 +17,7 @@ pub(super) fn sentences(run: &Run<'_>) -> Vec<String> {
     all.extend(run.files.iter().flat_map(ill_conditioned));
     let fp: Vec<_> = run.reports().map(|report| &report.fp).collect();
     all.extend(same_floats(&fp));
-    all.extend(run.program.note.clone());
+    all.extend(run.program.note.clone().filter(|_| run.program.not_kept.is_none()));
     all.extend(run.notes.iter().cloned());
     all.extend(notes(&run.files));
     all

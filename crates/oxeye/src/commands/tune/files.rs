@@ -89,6 +89,7 @@ impl TunedFile {
                 added: Vec::new(),
                 report: None,
                 note: None,
+                help: None,
             },
         }
     }

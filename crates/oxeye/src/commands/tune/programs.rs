@@ -55,15 +55,20 @@ pub(super) fn settle(
         let is_over = time.left(begin.elapsed()).as_secs_f64() < 2.0 * time.run_seconds;
         let dropped = if is_over && !known.is_empty() { known } else { last.into_iter().collect() };
         for k in dropped {
-            take_back(subject, files, k, &why.to_string())?;
+            take_back(subject, files, k, &why)?;
         }
     }
 }
 
 /// Puts a file back as it was.
-fn take_back(subject: &mut Subject, files: &mut [TunedFile], which: usize, why: &str) -> Result<(), Error> {
+fn take_back(
+    subject: &mut Subject,
+    files: &mut [TunedFile],
+    which: usize,
+    why: &NotKept,
+) -> Result<(), Error> {
     let file = &mut files[which];
-    file.report.note = Some(why.to_owned());
+    (file.report.note, file.report.help) = (Some(why.to_string()), Some(why.remedy().to_owned()));
     file.report.changed = false;
     let unit = file.unit;
     let mut objects = std::mem::take(&mut file.objects_before);

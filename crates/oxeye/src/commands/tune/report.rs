@@ -64,6 +64,8 @@ pub struct FileReport {
     pub report: Option<Report>,
     /// Why not, or why its changes were dropped.
     pub note: Option<String>,
+    /// What would help, if its changes were dropped.
+    pub help: Option<String>,
 }
 
 impl FileReport {
