@@ -284,6 +284,14 @@ fn why_nothing_is_kept_comes_first_with_what_would_help() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
+    assert!(text.contains("\n  1 more note: -v\n") || text.contains("; 1 more note: -v\n"), "{text}");
+    // A note that is too long by itself does not hide the others.
+    let mut long = not_kept(&why);
+    (long.program.note, long.program.not_kept) = (None, None);
+    long.notes.push("another".into());
+    let last = |text: &str| text.lines().find(|line| line.contains("1 more note: -v")).map(str::len);
+    let text = render(&long, "", view(80), &command);
+    assert!(last(&text).is_some_and(|n| n <= 80), "{text}");
     // A nest that was dropped before for another reason keeps that.
     let other = Report { program: ProgramReport::default(), ..not_kept(&why) };
     assert!(render(&other, "", view(80), &command).contains("faster alone, not in the program: solver.c:31"));

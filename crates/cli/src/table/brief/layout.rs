@@ -203,18 +203,33 @@ fn advice(help: &str, start: &str, width: usize) -> String {
 
 /// Sentences in at most two lines, and how many are left out.
 fn trust_lines(sentences: &[String], width: usize) -> Vec<String> {
-    let with = |n: usize| match sentences.len() - n {
-        0 => sentences.join("; "),
-        more => format!("{}; and {more} more: -v", sentences[..n].join("; ")),
+    let left_out = |n: usize| {
+        let more = sentences.len() - n;
+        (more > 0).then(|| format!("{}: -v", count(more, "more note")))
     };
-    let texts = (1..=sentences.len()).rev().map(with);
-    if let Some(lines) = texts.map(|text| in_lines(&text, width)).find(|lines| lines.len() <= MOST_OF_TRUST) {
-        return lines;
-    }
+    let with = |n: usize| {
+        let lines = in_lines(&sentences[..n].join("; "), width);
+        left_out(n).iter().fold(lines, |lines, words| with_last_words(lines, words, width))
+    };
+    let fitting = (1..=sentences.len()).rev().map(with).find(|lines| lines.len() <= MOST_OF_TRUST);
     let Some(first) = sentences.first() else { return Vec::new() };
-    let mut lines = in_lines(first, width);
-    let rest = lines.split_off(1).iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-    lines.push(format!("  {}", clipped(&rest, width - 2)));
+    fitting.unwrap_or_else(|| {
+        let mut lines = in_lines(first, width);
+        let rest = lines.split_off(1).iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+        let more = left_out(1).map(|words| format!("; {words}")).unwrap_or_default();
+        lines.push(format!("  {}{more}", clipped(&rest, width - 2 - more.len())));
+        lines
+    })
+}
+
+/// Lines with some words behind them that stay together: in the last line, if they have room there.
+fn with_last_words(mut lines: Vec<String>, words: &str, width: usize) -> Vec<String> {
+    match lines.last_mut() {
+        Some(last) if measure_text_width(last) + "; ".len() + measure_text_width(words) <= width => {
+            *last += &format!("; {words}");
+        }
+        _ => lines.push(format!("  {words}")),
+    }
     lines
 }
 
