@@ -102,18 +102,18 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
         table.write_parquet(path)?;
     }
     if !to_stdout {
-        manner.say(&|view| shown(&report, view.width))?;
+        manner.say(&|view| shown(&report, host.is_provisional(), view.width))?;
     }
     Ok(if report.nests.is_empty() { Exit::Negative } else { Exit::Done })
 }
 
-/// The report for people.
-fn shown(report: &ProfileReport, width: usize) -> String {
+/// The report for people. The ceilings of a provisional profile are lower bounds.
+fn shown(report: &ProfileReport, provisional: bool, width: usize) -> String {
     let mut out = String::new();
     if report.nests.is_empty() {
         out.push_str("no loop nest has a profile\n");
     } else {
-        out += &nests(&report.nests, width);
+        out += &nests(&report.nests, provisional, width);
     }
     if !report.sections.is_empty() {
         out += &sections(&report.sections, width);
@@ -166,7 +166,8 @@ fn sections(sections: &[Section], width: usize) -> String {
 }
 
 /// One row per nest: its time, its rate, and the roof that bounds it.
-fn nests(nests: &[NestProfile], width: usize) -> String {
+fn nests(nests: &[NestProfile], provisional: bool, width: usize) -> String {
+    let most = if provisional { "≤" } else { "" };
     let columns = [
         Column::words("nest"),
         Column::numbers("share"),
@@ -187,7 +188,7 @@ fn nests(nests: &[NestProfile], width: usize) -> String {
             shown(nest.gflops.map(|rate| format_number(rate.value))),
             shown(nest.attainable_gflops.map(|rate| format_number(rate.value))),
             nest.bound.to_string(),
-            shown(nest.roof_fraction.map(|fraction| format_percent(fraction.value))),
+            shown(nest.roof_fraction.map(|fraction| format!("{most}{}", format_percent(fraction.value)))),
         ]
     };
     columns::table(&columns, &nests.iter().map(row).collect::<Vec<_>>(), width)

@@ -15,7 +15,7 @@ use crate::figures::{format_ns, format_number, format_percent};
 use crate::plot::{Bar, RooflinePoint, bars, escape, roofline, theme};
 use crate::report::ReportData;
 use crate::sections;
-use parts::figure;
+use parts::{at_most, figure};
 use std::fmt::Write;
 
 pub use page::Page;
@@ -117,7 +117,8 @@ fn summary(page: &mut String, data: &ReportData) {
     });
     let (reached, share) = weighted.fold((0.0, 0.0), |sum, (r, s)| (sum.0 + r, sum.1 + s));
     if share > 0.0 {
-        tile(page, "Of the roofs", &format_percent(reached / share), "reached, nests weighted by their time");
+        let reached = at_most(&data.host).to_owned() + &format_percent(reached / share);
+        tile(page, "Of the roofs", &reached, "reached, nests weighted by their time");
     }
     page.push_str("</section>\n");
     if let Some(note) = &program.note {

@@ -1,6 +1,6 @@
 //! The nests: a table of all, and the details of each.
 
-use super::parts::shown;
+use super::parts::{at_most, shown};
 use crate::figures::{format_bytes, format_ns, format_number, format_percent};
 use crate::nest::NestProfile;
 use crate::plot::escape;
@@ -24,7 +24,7 @@ pub(super) fn table(page: &mut String, data: &ReportData) {
     }
     page.push_str("</tr></thead>\n<tbody>\n");
     for nest in &data.nests {
-        row(page, nest, has_after);
+        row(page, nest, has_after, at_most(&data.host));
     }
     page.push_str("</tbody></table></div>\n");
     if data.nests.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn table(page: &mut String, data: &ReportData) {
     page.push_str("</section>\n");
 }
 
-fn row(page: &mut String, nest: &NestEntry, has_after: bool) {
+fn row(page: &mut String, nest: &NestEntry, has_after: bool, most: &str) {
     let latest = nest.latest();
     let _ = write!(
         page,
@@ -56,7 +56,7 @@ fn row(page: &mut String, nest: &NestEntry, has_after: bool) {
         number(latest.gflops.map(|gflops| gflops.value), format_number),
         escape(&latest.bound.to_string()),
         latest.roof_fraction.map_or(String::new(), |fraction| fraction.value.to_string()),
-        meter(latest.roof_fraction)
+        meter(latest.roof_fraction, most)
     );
     if has_after {
         let recipe = match (&nest.recipe, nest.refused.len()) {
@@ -72,6 +72,7 @@ fn row(page: &mut String, nest: &NestEntry, has_after: bool) {
 /// One section per nest, folded.
 pub(super) fn details(page: &mut String, data: &ReportData) {
     page.push_str("<section>\n<h2>Each nest</h2>\n");
+    let most = at_most(&data.host);
     for nest in &data.nests {
         let latest = nest.latest();
         let _ = write!(
@@ -80,7 +81,9 @@ pub(super) fn details(page: &mut String, data: &ReportData) {
             nest.before.id,
             escape(&nest.before.name),
             escape(&latest.bound.to_string()),
-            latest.roof_fraction.map_or(String::new(), |f| format!(", {} of it", format_percent(f.value)))
+            latest
+                .roof_fraction
+                .map_or(String::new(), |f| format!(", {most}{} of it", format_percent(f.value)))
         );
         for text in nest.note.iter().chain(&nest.help) {
             let _ = writeln!(page, "<p>{}</p>", escape(text));
@@ -90,8 +93,8 @@ pub(super) fn details(page: &mut String, data: &ReportData) {
             let _ = writeln!(page, "<p>Guard: {}.</p>", escape(guard));
         }
         texts(page, nest);
-        figures(page, nest);
-        roofs(page, nest);
+        figures(page, nest, most);
+        roofs(page, nest, most);
         list(page, "Refused", &nest.refused);
         let notes: Vec<String> =
             states(nest).flat_map(|(state, p)| with_state(nest, state, &p.notes)).collect();
@@ -145,7 +148,7 @@ fn recipe(page: &mut String, nest: &NestEntry) {
 }
 
 /// Before and after side by side.
-fn figures(page: &mut String, nest: &NestEntry) {
+fn figures(page: &mut String, nest: &NestEntry, most: &str) {
     page.push_str("<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\"></th>");
     for (state, _) in states(nest) {
         let _ = write!(page, "<th class=\"n\" scope=\"col\">{state}</th>");
@@ -165,7 +168,8 @@ fn figures(page: &mut String, nest: &NestEntry) {
     line("performance", &|p| shown(p.gflops, rate("GFLOP/s")));
     line("attainable", &|p| shown(p.attainable_gflops, rate("GFLOP/s")));
     line("bound", &|p| escape(&p.bound.to_string()));
-    line("share of the roof", &|p| shown(p.roof_fraction, format_percent));
+    let of_roof = |fraction: f64| most.to_owned() + &format_percent(fraction);
+    line("share of the roof", &|p| shown(p.roof_fraction, of_roof));
     line("operations", &|p| shown(p.flops, format_number));
     line("footprint", &|p| shown(p.footprint_bytes, format_bytes));
     line("compulsory traffic", &|p| shown(p.compulsory_bytes, format_bytes));
@@ -202,7 +206,7 @@ fn figures(page: &mut String, nest: &NestEntry) {
 }
 
 /// The roofs of the latest state, the binding one first.
-fn roofs(page: &mut String, nest: &NestEntry) {
+fn roofs(page: &mut String, nest: &NestEntry, most: &str) {
     let latest = nest.latest();
     if latest.roofs.is_empty() {
         return;
@@ -214,7 +218,7 @@ fn roofs(page: &mut String, nest: &NestEntry) {
             "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             escape(&roof.bound.to_string()),
             format_ns(roof.least_ns.value),
-            meter(Some(roof.fraction))
+            meter(Some(roof.fraction), most)
         );
     }
     page.push_str("</tbody></table></div>\n");
@@ -260,12 +264,12 @@ fn number(value: Option<f64>, words: impl Fn(f64) -> String) -> String {
     }
 }
 
-/// A share as per cent with a small bar.
-fn meter(fraction: Option<Quantity>) -> String {
+/// A share as per cent with a small bar, these letters before it.
+fn meter(fraction: Option<Quantity>, most: &str) -> String {
     let Some(fraction) = fraction else { return "<span class=\"none\">–</span>".into() };
     let percent = (fraction.value * 100.0).clamp(0.0, 100.0);
     format!(
-        "<span class=\"meter\" aria-hidden=\"true\"><span style=\"width:{percent:.0}%\"></span></span>{}",
+        "<span class=\"meter\" aria-hidden=\"true\"><span style=\"width:{percent:.0}%\"></span></span>{most}{}",
         format_percent(fraction.value)
     )
 }

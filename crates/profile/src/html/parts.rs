@@ -1,7 +1,7 @@
 //! Building blocks of several parts of the page.
 
 use crate::plot::{Plot, PlotSize, escape};
-use oxeye_host::{Provenance, Quantity};
+use oxeye_host::{HostProfile, Provenance, Quantity};
 use std::fmt::Write;
 
 /// A plot in both sizes; the page shows the one that fits.
@@ -25,4 +25,9 @@ pub(super) fn shown(figure: Option<Quantity>, words: impl Fn(f64) -> String) -> 
         Provenance::Assumed => text.push_str(" <i class=\"tag\">assumed</i>"),
     }
     text
+}
+
+/// `≤` before the share of a roof where that is an upper bound: ceilings of a provisional profile are lower ones.
+pub(super) fn at_most(host: &HostProfile) -> &'static str {
+    if host.is_provisional() { "≤" } else { "" }
 }

@@ -121,6 +121,20 @@ fn a_project_has_its_files_and_what_could_not_be_read() {
 }
 
 #[test]
+fn shares_of_provisional_roofs_are_upper_bounds() {
+    let page = |noisy| {
+        let mut machine = host();
+        machine.noise.noisy = noisy;
+        html_report(&report(machine))
+    };
+    let (sure, unsure) = (page(false), page(true));
+    assert!(!sure.contains('≤'));
+    for place in ["<div class=\"value\">≤", "</span></span>≤", ", ≤", "<td class=\"n\">≤"] {
+        assert!(unsure.contains(place), "{place}");
+    }
+}
+
+#[test]
 fn the_page_of_a_file_has_what_could_not_be_read_where_that_is_known() {
     let entry = |share| UnreadEntry { place: "a.c:7".into(), share, reason: "`goto`".into(), help: None };
     let page = |unread| html_report(&ReportData { unread, ..report(host()) });
