@@ -287,7 +287,7 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
             factor(candidate.predicted_speedup),
             candidate.screened_ms.map(time).unwrap_or_else(|| "-".into()),
             factor(candidate.speedup),
-            verdict(candidate),
+            verdict(candidate, nest),
         ]);
         row
     };
@@ -309,11 +309,12 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
     }
 }
 
-fn verdict(candidate: &CandidateExplanation) -> String {
+fn verdict(candidate: &CandidateExplanation, nest: &NestExplanation) -> String {
+    let screened = || Some(nest.baseline_ms? / candidate.screened_ms?);
+    let speedup = candidate.speedup.or_else(screened);
     let word = match candidate.verdict {
         None => "not chosen",
-        Some(Verdict::Slower) if candidate.speedup.is_none() => "correct, but slower",
-        Some(verdict) => outcome(verdict),
+        Some(verdict) => outcome(verdict, speedup, nest.winner.is_some()),
     };
     match &candidate.why {
         Some(why) if candidate.verdict != Some(Verdict::NotTried) => format!("{word}: {why}"),

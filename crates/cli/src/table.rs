@@ -388,7 +388,7 @@ fn details(nest: &NestReport, provisional: bool, view: View) -> String {
     line("roof", &roof(nest, true, provisional));
     line("note", nest.note.as_deref().unwrap_or_default());
     for trial in &nest.trials {
-        line("tried", &tried(trial));
+        line("tried", &tried(trial, nest.recipe.is_some()));
     }
     for refused in &nest.refused {
         line("not possible", refused);
@@ -413,19 +413,21 @@ fn round_to_digit(value: f64) -> f64 {
     (value / unit).floor() * unit
 }
 
-fn tried(trial: &TrialReport) -> String {
+fn tried(trial: &TrialReport, has_winner: bool) -> String {
     let screened = trial.screened_ms.map(|ms| format!(", {} when screened", time(ms))).unwrap_or_default();
     let timed =
         trial.time_ms.map(|ms| format!(", {} in turns with the original", time(ms))).unwrap_or_default();
     let why = trial.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    format!("{}: {}{screened}{timed}{why}", trial.name, outcome(trial.verdict))
+    format!("{}: {}{screened}{timed}{why}", trial.name, outcome(trial.verdict, trial.speedup, has_winner))
 }
 
-/// What became of a candidate, in a word or two.
-pub(crate) fn outcome(verdict: Verdict) -> &'static str {
+/// What became of a candidate so many times as fast as the original, in a word or two; whether another one wins.
+pub(crate) fn outcome(verdict: Verdict, speedup: Option<f64>, has_winner: bool) -> &'static str {
     match verdict {
         Verdict::Chosen => "wins",
-        Verdict::Slower => "correct, but slower",
+        Verdict::Slower if speedup.is_none_or(|speedup| speedup <= 1.0) => "correct, but slower",
+        Verdict::Slower if has_winner => "not the fastest",
+        Verdict::Slower => "not faster beyond noise",
         Verdict::NotTried => "not tried",
         Verdict::TooSlow => "too slow",
         Verdict::WrongResult => "wrong result",

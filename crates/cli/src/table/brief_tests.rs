@@ -258,6 +258,7 @@ fn not_kept(why: &NotKept) -> Report {
         verdict: Verdict::Dropped,
         screened_ms: None,
         time_ms: None,
+        speedup: None,
         why: Some(why.to_string()),
     };
     let dropped = NestReport {

@@ -243,6 +243,16 @@ fn colours_change_no_letter() {
 }
 
 #[test]
+fn what_is_faster_than_the_original_is_not_said_to_be_slower() {
+    let words = |speedup, has_winner| outcome(Verdict::Slower, speedup, has_winner);
+    assert_eq!((words(Some(2.13), true), words(Some(0.9), true)), ("not the fastest", "correct, but slower"));
+    assert_eq!(
+        (words(Some(1.01), false), words(None, false)),
+        ("not faster beyond noise", "correct, but slower")
+    );
+}
+
+#[test]
 fn what_was_left_is_told_unless_it_was_searched() {
     let [one, ten, _] = of_sizes();
     assert!(!shown(&one, 80).contains("oxeye tune solver.c"), "78 % of a roof is enough");

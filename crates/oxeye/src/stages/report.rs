@@ -244,6 +244,8 @@ pub struct TrialReport {
     pub screened_ms: Option<f64>,
     /// Median of the interleaved timing, for the finalists.
     pub time_ms: Option<f64>,
+    /// Time of the original by its own: of the interleaved timing, or of screening if it got no further.
+    pub speedup: Option<f64>,
     /// Why, where the verdict does not say it all.
     pub why: Option<String>,
 }
@@ -578,7 +580,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         profile_before: nest.before.clone(),
         profile_after: nest.after.clone().filter(|_| chosen.is_some()),
         refused: nest.refused.iter().map(ToString::to_string).collect(),
-        trials: nest.trials.iter().map(trial_report).collect(),
+        trials: nest.trials.iter().map(|trial| trial_report(trial, nest.baseline_seconds)).collect(),
         unchanged: Unchanged::of(nest),
         note: nest.remarks(&emitted.workpiece.unit),
         help: help(emitted.not_kept.as_ref(), nest).map(str::to_owned),
@@ -616,7 +618,8 @@ fn help(not_kept: Option<&NotKept>, nest: &TunedNest) -> Option<&'static str> {
     left_out.or_else(|| not_kept.filter(is_for).map(NotKept::remedy))
 }
 
-fn trial_report(trial: &Trial) -> TrialReport {
+fn trial_report(trial: &Trial, baseline_seconds: Option<f64>) -> TrialReport {
+    let screened = || Some(baseline_seconds? / trial.screened?.seconds);
     TrialReport {
         name: trial.schedule.name.clone(),
         recipe: steps(trial),
@@ -625,6 +628,7 @@ fn trial_report(trial: &Trial) -> TrialReport {
         verdict: trial.verdict,
         screened_ms: trial.screened.map(|s| 1e3 * s.seconds),
         time_ms: trial.timed.map(|t| 1e3 * t.seconds),
+        speedup: trial.timed.map(|t| t.speedup).or_else(screened),
         why: trial.why.clone(),
     }
 }
