@@ -1,10 +1,10 @@
-//! Text in columns, one line a row at any width.
+//! Text in columns, at any width: what is too wide for its column goes on in the line below.
 
-use console::{Alignment, measure_text_width, pad_str, truncate_str};
+use console::{Alignment, measure_text_width, pad_str};
 
 /// Blanks between columns.
 const GAP: usize = 2;
-/// A column is not cut shorter than this.
+/// A column is not made narrower than this.
 const LEAST: usize = 8;
 
 /// A column: its head, and how its cells are set.
@@ -12,58 +12,87 @@ const LEAST: usize = 8;
 pub(crate) struct Column {
     head: &'static str,
     alignment: Alignment,
-    may_be_cut: bool,
+    may_be_narrow: bool,
 }
 
 impl Column {
-    /// A column of words that may be cut where the line is too narrow.
+    /// A column of words that take several lines where one is too narrow.
     pub(crate) fn words(head: &'static str) -> Self {
-        Column { head, alignment: Alignment::Left, may_be_cut: true }
+        Column { head, alignment: Alignment::Left, may_be_narrow: true }
     }
 
     /// A column of words that stay whole.
     pub(crate) fn whole(head: &'static str) -> Self {
-        Column { head, alignment: Alignment::Left, may_be_cut: false }
+        Column { head, alignment: Alignment::Left, may_be_narrow: false }
     }
 
     /// A column of numbers.
     pub(crate) fn numbers(head: &'static str) -> Self {
-        Column { head, alignment: Alignment::Right, may_be_cut: false }
+        Column { head, alignment: Alignment::Right, may_be_narrow: false }
     }
 }
 
-/// The lines of a table: its heads, then its rows, none wider than `width` as long as cutting words is enough. Cells
-/// are words without line ends.
-pub(crate) fn lines(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String> {
+/// The rows of a table, each in its lines: its heads, then the others, none wider than `width` as long as narrow words are enough.
+/// Cells are words without line ends.
+pub(crate) fn lines(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<Vec<String>> {
     let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
     let all = || std::iter::once(&heads).chain(rows);
-    let content = |k: usize| all().map(|row| row.get(k).map_or(0, |cell| measure_text_width(cell))).max();
-    let mut widths: Vec<usize> = (0..columns.len()).map(|k| content(k).unwrap_or(0)).collect();
-    let gaps = GAP * columns.len().saturating_sub(1);
-    while widths.iter().sum::<usize>() + gaps > width {
-        // The widest gives way, of equals the last.
-        let cut = (0..columns.len()).filter(|k| columns[*k].may_be_cut && widths[*k] > LEAST);
-        let Some(widest) = cut.max_by_key(|k| widths[*k]) else { break };
-        widths[widest] -= 1;
-    }
-    let line = |row: &Vec<String>| {
-        let cells = columns.iter().zip(row).zip(&widths).map(|((column, cell), width)| {
-            let cell = truncate_str(cell, *width, "…");
-            pad_str(&cell, *width, column.alignment, None).into_owned()
-        });
-        cells.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end().to_owned()
+    let widest = |k: usize, of: &dyn Fn(&str) -> usize| {
+        all().filter_map(|row| Some(of(row.get(k)?))).max().unwrap_or(0)
     };
-    all().map(line).collect()
+    let mut widths: Vec<usize> = (0..columns.len()).map(|k| widest(k, &measure_text_width)).collect();
+    let longest_word = |cell: &str| cell.split(' ').map(measure_text_width).max().unwrap_or(0);
+    let words: Vec<usize> = (0..columns.len()).map(|k| widest(k, &longest_word).max(LEAST)).collect();
+    let gaps = GAP * columns.len().saturating_sub(1);
+    // As long as it is enough, words stay whole.
+    for least in [words, vec![LEAST; columns.len()]] {
+        while widths.iter().sum::<usize>() + gaps > width {
+            // The widest gives way, of equals the last.
+            let wide = (0..columns.len()).filter(|k| columns[*k].may_be_narrow && widths[*k] > least[*k]);
+            let Some(widest) = wide.max_by_key(|k| widths[*k]) else { break };
+            widths[widest] -= 1;
+        }
+    }
+    let row = |row: &Vec<String>| {
+        let cells: Vec<Vec<String>> =
+            row.iter().zip(&widths).map(|(cell, width)| folded(cell, *width)).collect();
+        let n_lines = cells.iter().map(Vec::len).max().unwrap_or(1).max(1);
+        let line = |at: usize| {
+            let parts = columns.iter().zip(&cells).zip(&widths).map(|((column, cell), width)| {
+                let part = cell.get(at).map_or("", String::as_str);
+                pad_str(part, *width, column.alignment, None).into_owned()
+            });
+            parts.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end().to_owned()
+        };
+        (0..n_lines).map(line).collect()
+    };
+    all().map(row).collect()
+}
+
+/// A text in lines of at most `width`, broken between words, and within those that are longer.
+fn folded(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let room = |line: &&mut String| measure_text_width(line) + 1 + measure_text_width(word) <= width;
+        if let Some(line) = lines.last_mut().filter(room) {
+            *line += &format!(" {word}");
+            continue;
+        }
+        let letters: Vec<char> = word.chars().collect();
+        lines.extend(letters.chunks(width.max(1)).map(|part| part.iter().collect()));
+    }
+    lines
 }
 
 /// The lines of a table between rules.
 pub(crate) fn table(columns: &[Column], rows: &[Vec<String>], width: usize) -> String {
     let mut lines = lines(columns, rows, width);
-    let rule = "─".repeat(lines.iter().map(|line| measure_text_width(line)).max().unwrap_or(0));
+    let widest = lines.iter().flatten().map(|line| measure_text_width(line)).max().unwrap_or(0);
+    let rule = vec!["─".repeat(widest)];
     lines.insert(1, rule.clone());
     lines.insert(0, rule.clone());
     lines.push(rule);
-    lines.join("\n") + "\n"
+    lines.concat().join("\n") + "\n"
 }
 
 /// A sentence in lines of at most `width`, those after the first indented.
@@ -114,12 +143,6 @@ pub(crate) fn continued(command: &str, width: usize) -> String {
     lines.join(&format!("{GOES_ON}\n")) + "\n"
 }
 
-/// A text cut to one line of `width`.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    truncate_str(&line, width, "…").into_owned()
-}
-
 /// A text of at most `room` characters: what is too long ends behind a whole word, in dots.
 pub(crate) fn clipped(text: &str, room: usize) -> String {
     const DOTS: &str = " ...";
@@ -167,7 +190,7 @@ mod tests {
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let rows = [row(["a", "1.25 ms", "a rather long text"]), row(["another_name", "10 s", "short"])];
         assert_eq!(
-            lines(&columns, &rows, 80),
+            lines(&columns, &rows, 80).concat(),
             [
                 "name             time  what",
                 "a             1.25 ms  a rather long text",
@@ -176,10 +199,22 @@ mod tests {
         );
         let narrow = lines(&columns, &rows, 32);
         assert_eq!(
-            narrow,
-            ["name            time  what", "a            1.25 ms  a rather …", "another_na…     10 s  short"]
+            narrow.concat(),
+            [
+                "name             time  what",
+                "a             1.25 ms  a rather",
+                "                       long text",
+                "another_name     10 s  short"
+            ]
         );
-        assert!(narrow.iter().all(|line| measure_text_width(line) <= 32));
+        assert!(narrow.concat().iter().all(|line| measure_text_width(line) <= 32));
+    }
+
+    #[test]
+    fn no_letter_is_lost_in_a_narrow_column() {
+        assert_eq!(folded("memory order, 4 jammed", 8), ["memory", "order, 4", "jammed"]);
+        assert_eq!(folded("relax_with_a_name x", 8), ["relax_wi", "th_a_nam", "e x"]);
+        assert_eq!((folded("", 8), folded("äöü", 2)), (vec![], vec!["äö".to_owned(), "ü".into()]));
     }
 
     #[test]
@@ -208,7 +243,5 @@ mod tests {
     fn sentences_are_wrapped_between_words() {
         assert_eq!(wrapped("one two three", 9), "one two\n  three\n");
         assert_eq!(wrapped("one", 2), "one\n");
-        assert_eq!(cut("one\n  two three", 9), "one two …");
-        assert_eq!((cut("äöüß", 4), cut("äöüßa", 4)), ("äöüß".into(), "äöü…".into()));
     }
 }

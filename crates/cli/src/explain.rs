@@ -1,6 +1,6 @@
 //! `oxeye explain`: why nests are tuned as they are.
 
-use crate::columns::{self, Column, cut, wrapped};
+use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
@@ -192,13 +192,12 @@ fn refusals(out: &mut String, nest: &NestExplanation, view: View) {
     for (reason, mut what) in told {
         what.dedup();
         let (first, n) = (what[0].clone(), what.len());
-        *out += &match view.verbose {
-            true => wrapped(&format!("not possible: {}: {reason}", what.join(", ")), view.width),
-            false if n > 1 => {
-                cut(&format!("not possible: {first} and {} more: {reason}", n - 1), view.width) + "\n"
-            }
-            false => cut(&format!("not possible: {first}: {reason}"), view.width) + "\n",
+        let names = match view.verbose {
+            true => what.join(", "),
+            false if n > 1 => format!("{first} and {} more", n - 1),
+            false => first,
         };
+        *out += &wrapped(&format!("not possible: {names}: {reason}"), view.width);
     }
     let n_others = nest.refused.iter().filter(|refusal| !is_told(refusal)).count();
     if n_others > 0 && !view.verbose {
@@ -304,8 +303,7 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
         *out += &wrapped(&sentence, view.width);
     }
     for candidate in nest.candidates.iter().filter(|candidate| candidate.rank.is_some() || view.verbose) {
-        let line = format!("{}: {}", candidate.name, candidate.steps.join("; "));
-        *out += &if view.verbose { wrapped(&line, view.width) } else { cut(&line, view.width) + "\n" };
+        *out += &wrapped(&format!("{}: {}", candidate.name, candidate.steps.join("; ")), view.width);
     }
 }
 

@@ -98,12 +98,15 @@ fn nests(report: &Report, view: View) -> String {
     };
     let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
     let lines = lines(&columns, &rows, view.width);
-    let rule = "─".repeat(lines.iter().map(|line| measure_text_width(line)).max().unwrap_or(0));
-    let mut out = format!("{rule}\n{}\n{rule}\n", view.styled(Style::new().bold(), &lines[0]));
-    for (nest, line) in listed.iter().zip(&lines[1..]) {
+    let widest = lines.iter().flatten().map(|line| measure_text_width(line)).max().unwrap_or(0);
+    let rule = "─".repeat(widest);
+    let mut out = format!("{rule}\n{}\n{rule}\n", view.styled(Style::new().bold(), &lines[0].join("\n")));
+    for (nest, lines) in listed.iter().zip(&lines[1..]) {
         let style = if nest.recipe.is_some() { Style::new() } else { Style::new().dim() };
-        out += &view.styled(style, line);
-        out.push('\n');
+        for line in lines {
+            out += &view.styled(style.clone(), line);
+            out.push('\n');
+        }
     }
     out += &rule;
     out.push('\n');
