@@ -42,16 +42,20 @@ pub(crate) fn lines(columns: &[Column], rows: &[Vec<String>], width: usize) -> V
     };
     let mut widths: Vec<usize> = (0..columns.len()).map(|k| widest(k, &measure_text_width)).collect();
     let longest_word = |cell: &str| cell.split(' ').map(measure_text_width).max().unwrap_or(0);
-    let words: Vec<usize> = (0..columns.len()).map(|k| widest(k, &longest_word).max(LEAST)).collect();
     let gaps = GAP * columns.len().saturating_sub(1);
-    // As long as it is enough, words stay whole.
-    for least in [words, vec![LEAST; columns.len()]] {
-        while widths.iter().sum::<usize>() + gaps > width {
-            // The widest gives way, of equals the last.
-            let wide = (0..columns.len()).filter(|k| columns[*k].may_be_narrow && widths[*k] > least[*k]);
-            let Some(widest) = wide.max_by_key(|k| widths[*k]) else { break };
-            widths[widest] -= 1;
-        }
+    let words = |k: usize| match columns[k].may_be_narrow {
+        true => widest(k, &longest_word).max(LEAST).min(widths[k]),
+        false => widths[k],
+    };
+    let words: Vec<usize> = (0..columns.len()).map(words).collect();
+    // Words stay whole where all of them can.
+    let has_room = words.iter().sum::<usize>() + gaps <= width;
+    let least = |k: usize| if has_room { words[k] } else { LEAST };
+    while widths.iter().sum::<usize>() + gaps > width {
+        // The widest gives way, of equals the last.
+        let wide = (0..columns.len()).filter(|k| columns[*k].may_be_narrow && widths[*k] > least(*k));
+        let Some(widest) = wide.max_by_key(|k| widths[*k]) else { break };
+        widths[widest] -= 1;
     }
     let row = |row: &Vec<String>| {
         let cells: Vec<Vec<String>> =

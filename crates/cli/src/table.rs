@@ -24,8 +24,8 @@ const WORTH_A_SEARCH: f64 = 0.05;
 const WORTH_A_WORD: f64 = 0.01;
 const MOST_PLACES: usize = 3;
 
-/// Everything about a file. `further` is what there is to say of a search that goes on.
-fn full(report: &Report, view: View, further: &str) -> String {
+/// Everything about the nests of a file, and its own notes. What there is to say of its program is said around that.
+fn full(report: &Report, view: View) -> String {
     let mut out = coverage(report, view);
     if report.nests.iter().any(is_listed) {
         out += &nests(report, view);
@@ -35,20 +35,9 @@ fn full(report: &Report, view: View, further: &str) -> String {
     report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
     out.push('\n');
     out += &unread(report, view);
-    out += &program(report, view);
-    out += &same_floats(&[&report.fp]).map(|sentence| wrapped(&sentence, view.width)).unwrap_or_default();
+    out += &same_results(report);
     out += &conditioning(report, view);
     report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
-    out += further;
-    let flags = match report.build.added.as_slice() {
-        [] => String::new(),
-        added => format!("; compile it with {} added", added.join(" ")),
-    };
-    let output = report.output.display();
-    let _ = match report.changed {
-        true => writeln!(out, "written to {output}{flags}"),
-        false => writeln!(out, "{output} is the input unchanged{flags}"),
-    };
     out
 }
 
@@ -265,42 +254,18 @@ pub(crate) fn refused_loops(report: &Report) -> Vec<String> {
     reasons.into_iter().map(sentence).collect()
 }
 
-fn program(report: &Report, view: View) -> String {
-    let mut out = String::new();
-    let p = &report.program;
-    if let (Some(before), Some(after), Some(speedup)) = (p.baseline_ms, p.optimized_ms, p.speedup)
-        && report.changed
-    {
-        let verified = if p.verified { same_output(p) } else { "output not compared".into() };
-        let figures = figures((before, after, speedup), p.is_within_noise(), view);
-        out += &wrapped(&format!("whole program: {figures}, {verified}"), view.width);
-    } else if let Some(before) = p.baseline_ms {
-        let _ = writeln!(out, "whole program: {}, unchanged", time(before));
-    }
-    if let Some(note) = &p.note {
-        out += &wrapped(&format!("whole program: {note}"), view.width);
-    }
-    p.compared_less().iter().for_each(|sentence| out += &wrapped(sentence, view.width));
+/// Whether the rewritten nests give the results of the original.
+fn same_results(report: &Report) -> String {
     let rewritten: Vec<&NestReport> = report.nests.iter().filter(|nest| nest.recipe.is_some()).collect();
-    if !rewritten.is_empty() && rewritten.iter().all(|nest| nest.verified) {
-        let nests = match rewritten.len() {
-            1 => "the rewritten nest gives".into(),
-            2 => "both rewritten nests give".into(),
-            n => format!("all {n} rewritten nests give"),
-        };
-        let _ = writeln!(out, "{nests} the results of the original");
+    if rewritten.is_empty() || !rewritten.iter().all(|nest| nest.verified) {
+        return String::new();
     }
-    out
-}
-
-/// Milliseconds before and after with the speedup, which is said where it is more than noise.
-fn figures((before, after, speedup): (f64, f64, f64), is_noise: bool, view: View) -> String {
-    let times = format!("{} -> {}", time(before), time(after));
-    if is_noise {
-        return format!("{times}, no difference beyond noise");
-    }
-    let style = if speedup > 1.0 { Style::new().green().bold() } else { Style::new().bold() };
-    view.styled(style, &format!("{times}, {speedup:.2}x"))
+    let nests = match rewritten.len() {
+        1 => "the rewritten nest gives".into(),
+        2 => "both rewritten nests give".into(),
+        n => format!("all {n} rewritten nests give"),
+    };
+    format!("{nests} the results of the original\n")
 }
 
 /// `same output`, and what else is the same.

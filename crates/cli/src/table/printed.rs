@@ -1,6 +1,6 @@
-//! What is printed of a run: the short report, and all of it behind that if it is asked for.
+//! What is printed of a run: the short report, with all of it in the middle if it is asked for.
 
-use super::brief::{Run, lines};
+use super::brief::{Run, beginning, ending, lines};
 use super::project::full_project;
 use super::{full, left};
 use crate::terminal::View;
@@ -15,18 +15,26 @@ pub(crate) fn render(
     go_on: &dyn Fn(Option<&str>) -> Option<String>,
 ) -> String {
     let further = left(report, view, go_on);
-    let short = lines(&Run::of_file(report, &further), more.lines().count(), view).join("\n") + "\n";
-    match view.verbose {
-        true => format!("{short}\n{}{more}", full(report, view, &further)),
-        false => short + more,
-    }
+    let run = Run::of_file(report, &further);
+    let lines = match view.verbose {
+        true => around(&run, &full(report, view), view),
+        false => lines(&run, more.lines().count(), view),
+    };
+    lines.join("\n") + "\n" + more
 }
 
 /// The report on a project. `command` is how the program is run; `kept` says whether what was found is kept for checks.
 pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, view: View) -> String {
-    let short = lines(&Run::of_project(report, command, kept), 0, view).join("\n") + "\n";
-    match view.verbose {
-        true => format!("{short}\n{}", full_project(report, command, kept, view)),
-        false => short,
-    }
+    let run = Run::of_project(report, command, kept);
+    let lines = match view.verbose {
+        true => around(&run, &full_project(report, view), view),
+        false => lines(&run, 0, view),
+    };
+    lines.join("\n") + "\n"
+}
+
+/// The short report with everything about the nests in its middle, so that nothing is said twice.
+fn around(run: &Run<'_>, details: &str, view: View) -> Vec<String> {
+    let middle = [String::new(), details.trim_end().to_owned(), String::new()];
+    [beginning(run, view), middle.into(), ending(run, view)].concat()
 }

@@ -1,9 +1,6 @@
 //! The report of tuning a project, for people.
 
-use super::{
-    build_with, conditioning, details, figures, guards, is_listed, nests, percent, same_output, time,
-    unchanged, unread,
-};
+use super::{build_with, conditioning, details, guards, is_listed, nests, percent, unchanged, unread};
 use crate::columns::wrapped;
 use crate::terminal::View;
 use console::Style;
@@ -12,48 +9,20 @@ use std::fmt::Write;
 
 /// From this share on, time outside of loops is told of.
 const WORTH_A_LINE: f64 = 0.05;
+/// So many files are named in the last lines of a report.
+pub(super) const MOST_NAMED: usize = 2;
 
-/// Everything about a project. `command` is how the program is run; `kept` says whether what was found is kept for checks.
-pub(super) fn full_project(report: &TuneReport, command: &str, kept: bool, view: View) -> String {
-    let mut out = String::new();
-    for file in &report.files {
-        out += &section(file, view);
-    }
-    report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
+/// Everything about the files of a project and their nests.
+pub(super) fn full_project(report: &TuneReport, view: View) -> String {
+    let mut out: String = report.files.iter().map(|file| section(file, view)).collect();
     out += &wrapped(&summary(report), view.width);
-    out += &program(report, command, view);
-    let flags = match report.added.as_slice() {
-        [] => String::new(),
-        added => {
-            let needs = |file: &&FileReport| !file.added.is_empty();
-            let changed = report.files.iter().filter(|file| file.changed).filter(needs);
-            let names: Vec<String> = changed.map(|file| file.path.display().to_string()).collect();
-            let added: Vec<&str> = added.iter().map(String::as_str).collect();
-            format!("{} for these times", build_with(&names, &added))
-        }
-    };
-    if let Some(patch) = &report.patch {
-        let try_it = oxeye::apply_command(patch);
-        out += &wrapped(&format!("patch written to {}; try it with: {try_it}", patch.display()), view.width);
-    } else if let Some(folder) = &report.folder {
-        let text = format!("copies of the changed files written to {}", folder.display());
-        out += &wrapped(&text, view.width);
-    } else if report.files.iter().any(is_rewritten) {
-        out += "the files are changed in place\n";
-    } else {
-        out += "nothing is changed\n";
-    }
-    if !flags.is_empty() {
-        out += &wrapped(&flags, view.width);
-    }
-    if report.files.iter().any(is_rewritten) {
-        out += &wrapped(
-            match kept {
-                true => "kept in oxeye.lock.json; oxeye check tells whether it stays as fast",
-                false => "--save-config keeps these options and what was found, for oxeye check",
-            },
-            view.width,
-        );
+    let needs = |file: &&FileReport| !file.added.is_empty();
+    let changed = report.files.iter().filter(|file| file.changed).filter(needs);
+    let names: Vec<String> = changed.map(|file| file.path.display().to_string()).collect();
+    // Fewer are named in the last lines.
+    if names.len() > MOST_NAMED {
+        let added: Vec<&str> = report.added.iter().map(String::as_str).collect();
+        out += &wrapped(&build_with(&names, &added), view.width);
     }
     out
 }
@@ -125,19 +94,4 @@ fn summary(report: &TuneReport) -> String {
         let _ = write!(text, ", {n_at_roof} at {} roof", if n_at_roof == 1 { "its" } else { "their" });
     }
     text
-}
-
-fn program(report: &TuneReport, command: &str, view: View) -> String {
-    let p = &report.program;
-    let (Some(before), Some(after), Some(speedup)) = (p.baseline_ms, p.optimized_ms, p.speedup) else {
-        return String::new();
-    };
-    if !report.files.iter().any(|file| file.changed) {
-        return wrapped(&format!("{command}: {}, unchanged", time(before)), view.width);
-    }
-    let figures = figures((before, after, speedup), p.is_within_noise(), view);
-    let runs = if p.samples == 1 { "run" } else { "runs" };
-    let line = format!("{command}: {figures}, {} ({} {runs} each)", same_output(p), p.samples);
-    let compared = p.compared_less();
-    std::iter::once(&line).chain(&compared).map(|sentence| wrapped(sentence, view.width)).collect()
 }

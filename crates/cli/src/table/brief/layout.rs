@@ -41,6 +41,21 @@ pub(crate) fn lines(run: &Run<'_>, n_more: usize, view: View) -> Vec<String> {
     all
 }
 
+/// What became of the program, the tuned nests, and why it is not more.
+pub(crate) fn beginning(run: &Run<'_>, view: View) -> Vec<String> {
+    let nests = counted(run);
+    let tuned: Vec<&Counted<'_>> = nests.iter().filter(|nest| nest.is_tuned).collect();
+    let title = if run.changed { "why not more" } else { "why" };
+    [headline(run, &nests, view), middle(&tuned, &causes(run, &nests), title, MOST_LINES, view)].concat()
+}
+
+/// All there is to know of the program besides, and what to do with the result.
+pub(crate) fn ending(run: &Run<'_>, view: View) -> Vec<String> {
+    let known = trust::of_program(run);
+    let known: Vec<String> = known.iter().flat_map(|sentence| in_lines(sentence, view.width)).collect();
+    [known, run.closing.lines.clone(), closing_lines(&run.closing, view.width)].concat()
+}
+
 /// The tuned nests and the causes, in so many lines.
 fn middle(tuned: &[&Counted<'_>], causes: &[Cause], title: &str, room: usize, view: View) -> Vec<String> {
     let (mut n_nests, mut n_causes) = (tuned.len().min(MOST_NESTS), causes.len().min(MOST_CAUSES));

@@ -1,7 +1,7 @@
 //! What the short report is about: the same of a project and of one file.
 
 use super::super::build_with;
-use super::super::project::is_rewritten;
+use super::super::project::{MOST_NAMED, is_rewritten};
 use oxeye::{FileReport, ProgramReport, Report, TuneReport};
 use std::path::Path;
 
@@ -158,8 +158,8 @@ fn flags(report: &TuneReport) -> String {
     let needs = |file: &&FileReport| !file.added.is_empty();
     let changed = report.files.iter().filter(|file| file.changed).filter(needs);
     let names: Vec<String> = changed.map(|file| base_name(&file.path)).collect();
-    let names = match names.as_slice() {
-        [_, _, _, ..] => vec![format!("{} files (-v names them)", names.len())],
+    let names = match names.len() {
+        n if n > MOST_NAMED => vec![format!("{n} files (-v names them)")],
         _ => names,
     };
     build_with(&names, &report.added.iter().map(String::as_str).collect::<Vec<_>>())

@@ -7,19 +7,37 @@ use oxeye::{LineReport, NestReport, Unchanged};
 
 /// Sentences, the most important first.
 pub(super) fn sentences(run: &Run<'_>) -> Vec<String> {
-    let mut all = Vec::new();
-    all.extend(run.program.not_kept.iter().map(ToString::to_string));
+    let all = [
+        kept_and_compared(run),
+        run.files.iter().flat_map(ill_conditioned).collect(),
+        of_run(run),
+        notes(&run.files),
+    ];
+    all.concat()
+}
+
+/// Those that are about the program and the run, not about single nests and files.
+pub(super) fn of_program(run: &Run<'_>) -> Vec<String> {
+    [kept_and_compared(run), of_run(run)].concat()
+}
+
+/// Why nothing is kept, and what was dropped and not compared.
+fn kept_and_compared(run: &Run<'_>) -> Vec<String> {
+    let mut all: Vec<String> = run.program.not_kept.iter().map(ToString::to_string).collect();
     if let Some(mismatch) = &run.program.mismatch {
         let mismatch = mismatch.lines().next().unwrap_or_default();
         all.push(format!("some new code was dropped: the program behaves differently with it ({mismatch})"));
     }
     all.extend(run.program.compared_less());
-    all.extend(run.files.iter().flat_map(ill_conditioned));
+    all
+}
+
+/// What became of floating-point results, and the notes on the run.
+fn of_run(run: &Run<'_>) -> Vec<String> {
     let fp: Vec<_> = run.reports().map(|report| &report.fp).collect();
-    all.extend(same_floats(&fp));
+    let mut all = Vec::from_iter(same_floats(&fp));
     all.extend(run.program.note.clone().filter(|_| run.program.not_kept.is_none()));
     all.extend(run.notes.iter().cloned());
-    all.extend(notes(&run.files));
     all
 }
 
