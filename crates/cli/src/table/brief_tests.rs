@@ -280,7 +280,7 @@ fn why_nothing_is_kept_comes_first_with_what_would_help() {
     let text = render(&not_kept(&why), "", view(80), &command);
     for words in [
         "faster alone, not surely in the program: solver.c:31",
-        "-> a quiet machine, more --budget for more runs, or --min-speedup 1",
+        "-> a quiet machine, more --budget for more runs",
         "\nnot kept: the gain of the program, 1.32x (0.98-1.84), may be none",
     ] {
         assert!(text.contains(words), "{words}: {text}");

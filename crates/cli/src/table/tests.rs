@@ -359,7 +359,8 @@ fn what_was_compared_and_how_exactly_is_told() {
     report.program.ignored_parts = 2;
     report.program.unstable_numbers = 1;
     report.program.widened_numbers = 3;
-    let shown = shown(&report, 300);
+    let view = View { width: 300, colour: false, verbose: true };
+    let shown = render(&report, "", view, &command);
     for line in [
         "10.62x, same output, same u.bin:f32\n",
         "not compared: 2 parts by --ignore, 1 number that varies from run to run\n",
