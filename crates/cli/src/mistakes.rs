@@ -197,15 +197,21 @@ pub(crate) fn instead(error: &clap::Error, words: &[OsString]) -> Option<String>
                 return Some("`version` is no command; for the version:\n  oxeye -V".to_owned());
             }
             let is_file = word.ends_with(".c") || word.ends_with(".sdfg") || Path::new(word).is_file();
-            let tune = || format!("`{word}` is no command; to make it fast:\n  oxeye tune {}", line(&words));
-            is_file.then(tune)
+            let with_tune = [&["tune"][..], &words].concat();
+            let tune = || with_compile_command(&with_tune).unwrap_or_else(|| format!("oxeye {}", line(&with_tune)));
+            is_file.then(|| format!("`{word}` is no command; to make it fast:\n  {}", tune()))
         }
         _ => None,
     }
 }
 
-/// The command line with the words of a compile command, if there are some, behind `--`.
+/// What to say of words of a compile command, if there are some, that stand before `--`.
 fn compile_command(words: &[&str]) -> Option<String> {
+    Some(format!("the compile command stands behind `--`:\n  {}", with_compile_command(words)?))
+}
+
+/// The command line with the words of a compile command, if there are some, behind `--`.
+fn with_compile_command(words: &[&str]) -> Option<String> {
     let end = words.iter().position(|word| *word == "--").unwrap_or(words.len());
     let at = words[..end].iter().position(|word| is_of_compiler(word)).filter(|at| *at > 0)?;
     let (mut own, mut flags) = (words[..at].to_vec(), words[at..end].to_vec());
@@ -217,7 +223,7 @@ fn compile_command(words: &[&str]) -> Option<String> {
         _ if flags.first().is_some_and(|flag| flag.starts_with('-')) => [&["cc"][..], &flags[..]].concat(),
         _ => flags,
     };
-    Some(format!("the compile command stands behind `--`:\n  oxeye {} -- {}", line(&own), line(&command)))
+    Some(format!("oxeye {} -- {}", line(&own), line(&command)))
 }
 
 /// What is wrong with a word that a command does not know, and what was probably meant.
@@ -366,6 +372,14 @@ mod tests {
         );
         let file = instead("oxeye x.c -- gcc").expect("a hint");
         assert!(file.ends_with("oxeye tune x.c -- gcc"), "{file}");
+        for (line, meant) in [
+            ("oxeye x.c -O3", "oxeye tune x.c -- cc -O3"),
+            ("oxeye x.c gcc -O3 -lm", "oxeye tune x.c -- gcc -O3 -lm"),
+            ("oxeye x.c", "oxeye tune x.c"),
+        ] {
+            let said = instead(line).expect("a hint");
+            assert_eq!(said, format!("`x.c` is no command; to make it fast:\n  {meant}"));
+        }
         let version = instead("oxeye version").expect("a hint");
         assert!(version.ends_with("oxeye -V"), "{version}");
     }

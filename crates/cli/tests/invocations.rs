@@ -118,6 +118,7 @@ fn wrong_invocations_are_told_what_to_do_instead() {
         ("optimize sums.c gcc -O3", "oxeye optimize sums.c -- gcc -O3"),
         ("tune sums.c -O3", "oxeye tune sums.c -- cc -O3"),
         ("sums.c -- gcc", "oxeye tune sums.c -- gcc"),
+        ("sums.c -O3", "to make it fast:\n  oxeye tune sums.c -- cc -O3"),
         ("tune sums.c -- -O3", "the compiler stands before it: -- cc -O3"),
         ("tune links_not.c -- gcc -O2", "undefined reference to `helper'"),
         ("tune sums.c -- gcc -lno-such-library", "cannot find -lno-such-library"),
