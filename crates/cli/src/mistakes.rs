@@ -1,5 +1,7 @@
 //! Wrong invocations, each with what to do instead.
 
+use crate::Cli;
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::io::Read;
@@ -198,7 +200,8 @@ pub(crate) fn instead(error: &clap::Error, words: &[OsString]) -> Option<String>
             }
             let is_file = word.ends_with(".c") || word.ends_with(".sdfg") || Path::new(word).is_file();
             let with_tune = [&["tune"][..], &words].concat();
-            let tune = || with_compile_command(&with_tune).unwrap_or_else(|| format!("oxeye {}", line(&with_tune)));
+            let tune =
+                || with_compile_command(&with_tune).unwrap_or_else(|| format!("oxeye {}", line(&with_tune)));
             is_file.then(|| format!("`{word}` is no command; to make it fast:\n  {}", tune()))
         }
         _ => None,
@@ -231,19 +234,27 @@ fn no_argument(error: &clap::Error, unknown: &str, words: &[&str]) -> String {
     let n_names = if matches!(words.first(), Some(&("db" | "cache"))) { 2 } else { 1 };
     let names = words.iter().take(n_names).take_while(|word| !word.starts_with('-'));
     let command = ["oxeye"].iter().chain(names).copied().collect::<Vec<_>>().join(" ");
+    let arguments = Arguments::of(&words[..n_names.min(words.len())]);
     if !unknown.starts_with('-') {
-        let more = if unknown.ends_with(".c") { ", further sources too" } else { "" };
-        return format!(
-            "`{unknown}` is one word too many; the command that compiles FILE stands behind `--`{more}, and \
-             `{command} -h` lists options"
-        );
+        let why = match &arguments {
+            Arguments { takes_compiler: true, .. } if unknown.ends_with(".c") => {
+                "; the command that compiles FILE stands behind `--`, further sources too, and"
+            }
+            Arguments { takes_compiler: true, .. } => {
+                "; the command that compiles FILE stands behind `--`, and"
+            }
+            Arguments { is_of_project: true, .. } => ": the project in the present folder is meant;",
+            Arguments { takes_words: false, .. } => ": it takes options only;",
+            _ => ";",
+        };
+        return format!("`{unknown}` is one word too many{why} `{command} -h` lists options");
     }
     // What begins otherwise is hardly a slip.
     let begins_alike = |known: &&str| known.chars().take(3).eq(unknown.chars().take(3));
     let Some(known) = context(error, ContextKind::SuggestedArg).filter(begins_alike) else {
-        return format!(
-            "`{command}` has no option `{unknown}`; `{command} --help` lists them, and flags of the compiler stand behind `--`"
-        );
+        let more =
+            if arguments.takes_compiler { ", and flags of the compiler stand behind `--`" } else { "" };
+        return format!("`{command}` has no option `{unknown}`; `{command} --help` lists them{more}");
     };
     let is_it =
         |word: &str| word.strip_prefix(unknown).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
@@ -253,6 +264,27 @@ fn no_argument(error: &clap::Error, unknown: &str, words: &[&str]) -> String {
     let meant: Vec<String> = meant.collect();
     let meant: Vec<&str> = meant.iter().map(String::as_str).collect();
     format!("`{command}` has no option `{unknown}`; perhaps `{known}` is meant:\n  oxeye {}", line(&meant))
+}
+
+/// What a subcommand takes besides options.
+struct Arguments {
+    /// A compile command behind `--`.
+    takes_compiler: bool,
+    /// Any words at all.
+    takes_words: bool,
+    /// Whether it has options on how a project is built.
+    is_of_project: bool,
+}
+
+impl Arguments {
+    /// Those of the subcommand with these names.
+    fn of(names: &[&str]) -> Self {
+        let all = Cli::command();
+        let command = names.iter().try_fold(&all, |command, name| command.find_subcommand(name));
+        let has = |name: &str| command.is_some_and(|c| c.get_arguments().any(|a| a.get_id() == name));
+        let takes_words = command.is_none_or(|command| command.get_positionals().next().is_some());
+        Self { takes_compiler: has("compiler"), takes_words, is_of_project: has("build") }
+    }
 }
 
 /// Whether a word is an option that only a file has.
@@ -306,7 +338,6 @@ fn is_of_compiler(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Cli;
     use clap::Parser;
 
     /// What is said of `FILE -- CC ARGS`.
@@ -414,6 +445,21 @@ mod tests {
             none.starts_with("`oxeye tune` has no option `--zzz`; `oxeye tune --help` lists them"),
             "{none}"
         );
+        for (line, said) in [
+            (
+                "oxeye check x.c",
+                "`x.c` is one word too many: the project in the present folder is meant; `oxeye check -h` lists options",
+            ),
+            (
+                "oxeye doctor x",
+                "`x` is one word too many: it takes options only; `oxeye doctor -h` lists options",
+            ),
+            ("oxeye db list x", "`x` is one word too many: it takes options only; `oxeye db list -h`"),
+            ("oxeye check --zzz", "has no option `--zzz`; `oxeye check --help` lists them"),
+        ] {
+            let instead = instead(line);
+            assert!(instead.contains(said) && !instead.contains("--`"), "{line}: {instead}");
+        }
         let second = instead("oxeye tune x.c y.c");
         assert!(
             second.contains("`y.c` is one word too many") && second.contains("further sources too"),
