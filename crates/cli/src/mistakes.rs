@@ -249,6 +249,9 @@ fn no_argument(error: &clap::Error, unknown: &str, words: &[&str]) -> String {
         };
         return format!("`{unknown}` is one word too many{why} `{command} -h` lists options");
     }
+    if let Some((option, value)) = arguments.negative(words, unknown) {
+        return format!("{option} {value}: it must not be negative; `{command} --help` says what it takes");
+    }
     // What begins otherwise is hardly a slip.
     let begins_alike = |known: &&str| known.chars().take(3).eq(unknown.chars().take(3));
     let Some(known) = context(error, ContextKind::SuggestedArg).filter(begins_alike) else {
@@ -274,6 +277,8 @@ struct Arguments {
     takes_words: bool,
     /// Whether it has options on how a project is built.
     is_of_project: bool,
+    /// Its options with values, as they are typed.
+    with_values: Vec<String>,
 }
 
 impl Arguments {
@@ -283,7 +288,27 @@ impl Arguments {
         let command = names.iter().try_fold(&all, |command, name| command.find_subcommand(name));
         let has = |name: &str| command.is_some_and(|c| c.get_arguments().any(|a| a.get_id() == name));
         let takes_words = command.is_none_or(|command| command.get_positionals().next().is_some());
-        Self { takes_compiler: has("compiler"), takes_words, is_of_project: has("build") }
+        let options = command.into_iter().flat_map(|command| command.get_arguments());
+        let with_values = options.filter(|option| option.get_action().takes_values()).flat_map(|option| {
+            let long = option.get_long_and_visible_aliases().unwrap_or_default();
+            let short = option.get_short_and_visible_aliases().unwrap_or_default();
+            let long = long.into_iter().map(|name| format!("--{name}"));
+            long.chain(short.into_iter().map(|name| format!("-{name}"))).collect::<Vec<_>>()
+        });
+        Self {
+            takes_compiler: has("compiler"),
+            takes_words,
+            is_of_project: has("build"),
+            with_values: with_values.collect(),
+        }
+    }
+
+    /// The option and the negative number behind it that was taken for another option.
+    fn negative<'w>(&self, words: &[&'w str], unknown: &str) -> Option<(&'w str, &'w str)> {
+        let is_number = |word: &str| word[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        let pairs = words.windows(2).map(|pair| (pair[0], pair[1]));
+        let mut of_number = pairs.filter(|(_, value)| value.starts_with(unknown) && is_number(value));
+        of_number.find(|(option, _)| self.with_values.iter().any(|known| known == option))
     }
 }
 
@@ -445,6 +470,15 @@ mod tests {
             none.starts_with("`oxeye tune` has no option `--zzz`; `oxeye tune --help` lists them"),
             "{none}"
         );
+        for (line, said) in [
+            ("oxeye tune x.c --budget -5", "--budget -5: it must not be negative; `oxeye tune --help`"),
+            ("oxeye tune x.c --budget -1.5m -- cc", "--budget -1.5m: it must not be negative"),
+            ("oxeye tune x.c --min-share -2 -q", "--min-share -2: it must not be negative"),
+            ("oxeye db list --limit -2", "--limit -2: it must not be negative; `oxeye db list --help`"),
+            ("oxeye tune x.c --dry-run -2", "`oxeye tune` has no option `-2`"),
+        ] {
+            assert!(instead(line).starts_with(said), "{line}: {}", instead(line));
+        }
         for (line, said) in [
             (
                 "oxeye check x.c",

@@ -142,6 +142,8 @@ fn wrong_invocations_are_told_what_to_do_instead() {
             "perhaps `--budget` is meant:\n  oxeye tune sums.c --budget 3s -- gcc",
         ),
         ("tune sums.c none.c -- gcc", "`none.c` is one word too many"),
+        ("tune sums.c --budget -5 -- gcc", "--budget -5: it must not be negative"),
+        ("tune sums.c --min-share -2 -- gcc", "--min-share -2: it must not be negative"),
         ("check sums.c", "`sums.c` is one word too many: the project in the present folder is meant"),
         ("doctor x", "`x` is one word too many: it takes options only"),
         ("tune -- gcc -O3", "name the FILE before `--`:\n  oxeye tune FILE -- gcc -O3"),
