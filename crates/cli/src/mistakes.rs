@@ -3,6 +3,7 @@
 use crate::Cli;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
@@ -127,6 +128,48 @@ impl Given<'_> {
     }
 }
 
+/// Long options of the command that compilers and what starts them have, too.
+const SHARED_OPTIONS: [&str; 5] = ["output", "verbose", "help", "version", "quiet"];
+/// Options of compilers whose value may look like an option of ours.
+const PASS_ON: [&str; 6] = ["-Xlinker", "-Xclang", "-Xpreprocessor", "-Xassembler", "-mllvm", "-Xcompiler"];
+
+impl Given<'_> {
+    /// What to say if an option of the command stands among those of the compiler.
+    fn own_option(&self) -> Option<String> {
+        let cli = Cli::command();
+        let options = cli.get_subcommands().flat_map(|command| command.get_arguments());
+        // Whether it takes a value, by name.
+        let known: BTreeMap<&str, bool> = options
+            .chain(cli.get_arguments())
+            .filter_map(|option| Some((option.get_long()?, option.get_action().takes_values())))
+            .filter(|(name, _)| !SHARED_OPTIONS.contains(name))
+            .collect();
+        let (mut own, mut compiler) = (Vec::new(), Vec::new());
+        let mut words = self.compiler.iter().map(String::as_str);
+        while let Some(word) = words.next() {
+            let option = word.strip_prefix("--").map(|rest| rest.split_once('=').unwrap_or((rest, "")).0);
+            let takes_value = option.and_then(|name| known.get(name));
+            let is_passed_on = compiler.last().is_some_and(|before| PASS_ON.contains(before));
+            match takes_value.filter(|_| !is_passed_on) {
+                Some(takes_value) => {
+                    own.push(word);
+                    if *takes_value && !word.contains('=') {
+                        own.extend(words.next());
+                    }
+                }
+                None => compiler.push(word),
+            }
+        }
+        let first = own.first()?.split('=').next().unwrap_or_default();
+        Some(format!(
+            "`{first}` is an option of Oxeye, and those stand before `--`:\n  {} {} -- {}",
+            self.shown(),
+            line(&own),
+            line(&compiler)
+        ))
+    }
+}
+
 /// The name of a program without its folder and its version.
 fn program(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or(word);
@@ -148,7 +191,7 @@ pub(crate) fn check(file: &Path, compiler: &[String]) -> Result<(), Mistake> {
     let given = Given { file, compiler };
     match RULES.iter().find(|(is_wrong, _)| is_wrong(&given)) {
         Some((_, words)) => Err(Mistake(words(&given))),
-        None => Ok(()),
+        None => given.own_option().map_or(Ok(()), |words| Err(Mistake(words))),
     }
 }
 
@@ -382,6 +425,19 @@ mod tests {
         ] {
             assert!(said("a.c", compiler).starts_with(words), "{}", said("a.c", compiler));
         }
+        for (compiler, words) in [
+            (&["gcc", "-O2", "--dry-run"][..], "a.c --dry-run -- gcc -O2"),
+            (&["gcc", "--budget", "5s", "-lm"], "a.c --budget 5s -- gcc -lm"),
+            (&["cc", "--fp=strict", "-O2"], "a.c '--fp=strict' -- cc -O2"),
+        ] {
+            let said = said("a.c", compiler);
+            assert!(
+                said.contains("is an option of Oxeye") && said.ends_with(&format!(":\n  {words}")),
+                "{said}"
+            );
+        }
+        let passed_on = ["gcc", "-Xlinker", "--threads", "--sysroot=/", "--verbose", "-Wl,--threads"];
+        assert_eq!(said("a.c", &passed_on), "");
         for right in [&["gcc", "-O2"][..], &["x86_64-linux-gnu-gcc-12"], &["clang-19"], &[]] {
             assert_eq!(said("a.c", right), "");
         }
