@@ -112,11 +112,33 @@ pub fn capture(session: &Session<'_>, unit: Unit) -> Result<Captured, Error> {
         check_compiles(session, &unit)?;
         Workpiece { unit, program: None, coverage: None, stacks: None, nests }
     } else if unit.has_main || has_main_elsewhere(session) {
+        if unit.has_main {
+            expect_own_data(session)?;
+        }
         capture_run(session, unit, nests)?
     } else {
         make_up(session, unit, nests)?
     };
     Ok(Captured { workpiece })
+}
+
+/// That no sizes and data are given to a program, which has its own.
+///
+/// # Errors
+/// If some are.
+pub(crate) fn expect_own_data(session: &Session<'_>) -> Result<(), Error> {
+    let options = session.options;
+    let size = options.sizes.iter().map(|(name, value)| format!("--set {name}={value}")).next();
+    let input =
+        options.inputs.iter().map(|(name, path)| format!("--input {name}={}", path.display())).next();
+    match size.or(input) {
+        Some(option) => Err(Error::Input(format!(
+            "{option} would have no effect: the program of {} has a main, and its loops run with sizes and data of its own; \
+             --set and --input are for the functions of a file that no program calls",
+            options.file.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Nothing will be built of a file without nests, so say now if it is no C at all.
@@ -197,7 +219,10 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     let (plain, instrumented) = (built.next(), built.next());
     session.check_cancelled()?;
     let executable = match plain {
-        Some(Ok(executable)) => executable,
+        Some(Ok(executable)) => {
+            expect_own_data(session)?;
+            executable
+        }
         Some(Err(MeasureError::CompileFailed { text, .. })) if !unit.has_main && lacks_main(&text) => {
             return make_up(session, unit, nests);
         }

@@ -34,7 +34,7 @@ mod unread;
 
 pub(crate) use agree::agree;
 pub use capture::{Captured, capture};
-pub(crate) use capture::{build_error, has_main_elsewhere, observed_object};
+pub(crate) use capture::{build_error, expect_own_data, has_main_elsewhere, observed_object};
 pub use directives::wake_directives;
 pub(crate) use directives::{LEAST_RUNS, odd};
 pub use emit::{Emitted, emit};

@@ -331,12 +331,6 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
             session.threads
         ));
     }
-    if emitted.whole.is_some() && !(options.sizes.is_empty() && options.inputs.is_empty()) {
-        notes.push(
-            "there is a main, so sizes and data are the program's own, and --set and --input were not used"
-                .into(),
-        );
-    }
     let is_off = |idx: usize| {
         let place = &nests[idx].place;
         let function = &unit.functions[place.function_idx];

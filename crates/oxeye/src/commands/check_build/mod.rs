@@ -16,7 +16,7 @@ use crate::ending::failure;
 use crate::nest::{ORIGINAL, ProgramRun};
 use crate::request::{Error, Options, Phase, Progress, RecipeFile};
 use crate::session::Session;
-use crate::stages::{kept_recipes, read, read_options, run_both};
+use crate::stages::{expect_own_data, kept_recipes, read, read_options, run_both};
 use crate::whole::{InDoubt, compare, rules};
 use crate::workshop::{complaint, passing_for};
 use accesses::{Checked, is_alike};
@@ -79,6 +79,7 @@ pub fn check_build(
 
 fn check(session: &Session<'_>, how: &CheckBuildOptions) -> Result<CheckBuildReport, Error> {
     let unit = read(session)?;
+    expect_own_data(session)?;
     let (path, text, recipes) = tuned(session, &unit, how)?;
     session.enter(Phase::Building)?;
     let original = original(session, &unit)?;
