@@ -136,6 +136,7 @@ mod context;
 mod convert;
 mod copied;
 mod copies;
+mod cpp;
 mod cuts;
 mod definitions;
 mod delinearize;
@@ -180,6 +181,7 @@ mod unseen;
 
 pub use bytes::{decoded, encoded};
 pub use conditions::Conditions;
+pub use cpp::cpp_help;
 pub use cuts::Cut;
 pub use diagnostic::{Diagnostic, Severity};
 pub use elsewhere::OtherSource;
@@ -218,12 +220,14 @@ pub enum FrontendError {
         source: std::io::Error,
     },
     /// The preprocessor fails.
-    #[error("`{compiler} -E` fails:\n{message}")]
+    #[error("`{compiler} -E` fails:\n{message}{help}")]
     Preprocess {
         /// The command.
         compiler: String,
         /// Its messages.
         message: String,
+        /// What to do, in a line of its own; empty if that is not known.
+        help: String,
     },
     /// The flags are for a machine on which types have other sizes.
     #[error(

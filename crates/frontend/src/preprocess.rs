@@ -3,6 +3,7 @@
 use crate::FrontendError;
 use crate::attributes::{self, Attribute};
 use crate::bytes::encoded;
+use crate::cpp::cpp_help;
 use crate::layout::{Brackets, Ending, Layout, Mark, Survey, marked};
 use crate::lexer::{Token, TokenKind, is_type_word, is_typeof, tokens, tokens_and_directives};
 use crate::readable::defined_types;
@@ -348,6 +349,7 @@ pub(crate) fn run(
         .stderr(Stdio::piped())
         .spawn()
         .map_err(no_compiler)?;
+    let help = cpp_help(&input).map(|help| format!("\nhelp: {help}")).unwrap_or_default();
     let stdin = child.stdin.take();
     let writer = std::thread::spawn(move || {
         // A compiler that stops early says why on standard error.
@@ -358,7 +360,7 @@ pub(crate) fn run(
     if !output.status.success() {
         let message = first_errors(&strip_marks(String::from_utf8_lossy(&output.stderr).trim()));
         let message = if message.is_empty() { format!("it ended with {}", output.status) } else { message };
-        return Err(FrontendError::Preprocess { compiler: compiler.to_owned(), message });
+        return Err(FrontendError::Preprocess { compiler: compiler.to_owned(), message, help });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

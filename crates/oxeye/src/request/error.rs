@@ -19,7 +19,7 @@ pub enum Error {
     #[error(transparent)]
     Database(#[from] oxeye_database::DatabaseError),
     /// The program does not build.
-    #[error("{command} fails on {}, so there is nothing to compare with; its words:\n{message}", file.display())]
+    #[error("{command} fails on {}, so there is nothing to compare with; its words:\n{message}{help}", file.display())]
     Build {
         /// The command line.
         command: String,
@@ -27,6 +27,8 @@ pub enum Error {
         file: PathBuf,
         /// What the compiler wrote.
         message: String,
+        /// What to do, in a line of its own; empty if that is not known.
+        help: String,
     },
     /// The program was built and does not run to its end.
     #[error("{} {reason}", file.display())]

@@ -12,7 +12,7 @@ use crate::request::{Error, Observed, Phase, Stand};
 use crate::session::Session;
 use crate::workshop::{ProgramJob, Workshop, complaint};
 use oxeye_codegen::{Argument, Site, arguments, instrument};
-use oxeye_frontend::{Function, Unit};
+use oxeye_frontend::{Function, Unit, cpp_help};
 use oxeye_ir::Nest;
 use oxeye_measure::{
     CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Left, Limits, MeasureError, RunOutcome, Sample, SizeSource,
@@ -129,8 +129,7 @@ pub fn capture(session: &Session<'_>, unit: Unit) -> Result<Captured, Error> {
 pub(crate) fn expect_own_data(session: &Session<'_>) -> Result<(), Error> {
     let options = session.options;
     let size = options.sizes.iter().map(|(name, value)| format!("--set {name}={value}")).next();
-    let input =
-        options.inputs.iter().map(|(name, path)| format!("--input {name}={}", path.display())).next();
+    let input = options.inputs.iter().map(|(name, path)| format!("--input {name}={}", path.display())).next();
     match size.or(input) {
         Some(option) => Err(Error::Input(format!(
             "{option} would have no effect: the program of {} has a main, and its loops run with sizes and data of its own; \
@@ -160,7 +159,14 @@ pub(crate) fn build_error(session: &Session<'_>, error: MeasureError) -> Error {
             let copy = session.workshop.folder.join(ORIGINAL).display().to_string();
             let file = session.options.file.clone();
             let message = text.replace(&copy, &file.display().to_string());
-            Error::Build { command: session.options.compiler.line(), file, message }
+            let is_alone = session.options.project.is_none() && !session.options.is_stand_in;
+            let help = match lacks_definitions(&message) {
+                true if is_alone => Some(MORE_SOURCES.to_owned()),
+                true => None,
+                false => cpp_help(&String::from_utf8_lossy(&std::fs::read(&file).unwrap_or_default())),
+            };
+            let help = help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+            Error::Build { command: session.options.compiler.line(), file, message, help }
         }
         error => error.into(),
     }
@@ -533,6 +539,17 @@ fn without_unbuildable(
             Ok(None)
         }
     }
+}
+
+/// What helps where the linker lacks something.
+const MORE_SOURCES: &str = "name the sources and libraries that define these behind `--` as well, or tune the project that they \
+                            are in with --build and --run";
+
+/// Whether a linker complains that something is not defined.
+fn lacks_definitions(words: &str) -> bool {
+    ["undefined reference to", "undefined symbol", "Undefined symbols"]
+        .iter()
+        .any(|said| words.contains(said))
 }
 
 /// Whether a linker complains that nothing defines `main`.

@@ -16,12 +16,12 @@ use crate::ending::failure;
 use crate::nest::{ORIGINAL, ProgramRun};
 use crate::request::{Error, Options, Phase, Progress, RecipeFile};
 use crate::session::Session;
-use crate::stages::{expect_own_data, kept_recipes, read, read_options, run_both};
+use crate::stages::{build_error, expect_own_data, kept_recipes, read, read_options, run_both};
 use crate::whole::{InDoubt, compare, rules};
 use crate::workshop::{complaint, passing_for};
 use accesses::{Checked, is_alike};
 use oxeye_frontend::{Unit, encoded, read_c};
-use oxeye_measure::{Exit, Limits, MeasureError, RunOutcome, WholeOptions, run_program};
+use oxeye_measure::{Exit, Limits, RunOutcome, WholeOptions, run_program};
 pub(super) use sanitizers::Sanitizer;
 use std::path::{Path, PathBuf};
 
@@ -150,14 +150,7 @@ fn original(session: &Session<'_>, unit: &Unit) -> Result<ProgramRun, Error> {
     let source = workshop.write_variant(ORIGINAL, &unit.source)?;
     let built = workshop.build(&workshop.original_job(&source));
     session.check_cancelled()?;
-    let executable = built.map_err(|error| match error {
-        MeasureError::CompileFailed { text, .. } => Error::Build {
-            command: session.options.compiler.line(),
-            file: session.options.file.clone(),
-            message: text,
-        },
-        error => error.into(),
-    })?;
+    let executable = built.map_err(|error| build_error(session, error))?;
     let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
     let run = &session.options.run;
     let outcome = session.in_program(|| run_program(&run.of(&executable), &limits))?;
