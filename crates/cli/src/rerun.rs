@@ -4,7 +4,7 @@ use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
-use crate::program::ProgramArgs;
+use crate::program::{self, ProgramArgs};
 use crate::table::time;
 use crate::terminal::View;
 use crate::tuning::{JudgingArgs, duration, print_report};
@@ -40,7 +40,7 @@ Exit codes:
 
 /// Verify and time candidates that were edited by hand, beside what was generated
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::compared_run_of_file))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
@@ -81,7 +81,17 @@ fn chosen(paths: &[PathBuf]) -> anyhow::Result<RerunOptions> {
     let mut folders: Vec<PathBuf> = paths.iter().map(|path| parent(path)).collect();
     folders.dedup();
     match (folders.as_slice(), paths.iter().find(|path| !path.is_file())) {
-        (_, Some(path)) => bail!("{} is no file; name one folder, or candidates in one", path.display()),
+        (_, Some(path)) if path.is_dir() => {
+            bail!(
+                "--candidates takes one folder, or files of one; {} is a folder beside others",
+                path.display()
+            )
+        }
+        (_, Some(path)) => bail!(
+            "--candidates: there is no {}; name the folder that `oxeye tune FILE --keep-candidates FOLDER` has written, or \
+             files in it",
+            path.display()
+        ),
         ([folder], None) => {
             let files = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
             Ok(RerunOptions { folder: folder.clone(), files })
@@ -183,8 +193,9 @@ mod tests {
         assert!(all.files.is_empty() && all.folder == folder.path());
         let one = chosen(std::slice::from_ref(&file)).expect("a file");
         assert_eq!((one.folder.as_path(), one.files.len()), (folder.path(), 1));
-        assert!(chosen(&[file.with_file_name("b.c")]).is_err());
-        assert!(chosen(&[file, folder.path().to_owned()]).is_err());
+        let why = |paths: &[PathBuf]| chosen(paths).err().map(|why| why.to_string()).unwrap_or_default();
+        assert!(why(&[file.with_file_name("b.c")]).contains("b.c; name the folder that"));
+        assert!(why(&[file, folder.path().to_owned()]).contains("is a folder beside others"));
     }
 
     #[test]
