@@ -5,7 +5,7 @@ use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
-use crate::program::RunArgs;
+use crate::program::{self, RunArgs};
 use crate::project::{BuildArgs, Told, given};
 use crate::table::time;
 use crate::terminal::{View, print_or_quit};
@@ -53,7 +53,7 @@ Exit codes:
 
 /// Fail if a tuned project lost its text, speed or results
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::run_of_project))]
 pub(crate) struct Args {
     #[command(flatten)]
     build: BuildArgs,

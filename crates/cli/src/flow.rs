@@ -4,7 +4,7 @@ use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
-use crate::program::ProgramArgs;
+use crate::program::{self, ProgramArgs};
 use crate::watched::{Outputs, WatchArgs};
 use oxeye::{FlowReport, Progress};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ Exit codes:
 
 /// Show which loop nest's output feeds which, and what of it nobody reads
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::run_of_file), mut_arg("timeout", program::timeout_without_budget))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,

@@ -4,7 +4,7 @@ use crate::columns::wrapped;
 use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
-use crate::program::ProgramArgs;
+use crate::program::{self, ProgramArgs};
 use crate::terminal::View;
 use crate::watched::{Outputs, WatchArgs};
 use crate::{flow, values};
@@ -42,7 +42,7 @@ Exit codes:
 
 /// Show what loop nests read and write, and which feeds which
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::run_of_file), mut_arg("timeout", program::timeout_without_budget))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,

@@ -2,9 +2,13 @@
 
 use crate::mistakes::{self, Mistake};
 use crate::tuning::duration;
+use clap::Arg;
 use oxeye::{Compiler, Options, RunCommand};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// What `--run` is, in brief.
+const RUN: &str = "How to run it: './solver -n 200 < input.dat'";
 
 /// A C file with what it takes to compile and run it.
 #[derive(Clone, Debug, clap::Args)]
@@ -73,6 +77,30 @@ pub(crate) struct FileArgs {
     /// Assume that pointer parameters of a function never overlap
     #[arg(long, hide_short_help = true)]
     pub(crate) no_alias: bool,
+}
+
+/// The option `--run` of a command that runs the program of a FILE and compares nothing.
+pub(crate) fn run_of_file(arg: Arg) -> Arg {
+    let text = "./NAME stands for the program that CC makes, which is run without arguments by default.";
+    arg.long_help(format!("{RUN}\n\nAs in a shell. {text}"))
+}
+
+/// The same of a command that compares what a FILE and its tuned form do.
+pub(crate) fn compared_run_of_file(arg: Arg) -> Arg {
+    let text = "./NAME stands for the program that CC makes, which is run without arguments by default.";
+    arg.long_help(format!("{RUN}\n\nAs in a shell; files that it writes by `>` are compared. {text}"))
+}
+
+/// The same of a command that is for projects only.
+pub(crate) fn run_of_project(arg: Arg) -> Arg {
+    arg.long_help(format!(
+        "{RUN}\n\nAs in a shell; files that it writes by `>` are compared. It may be any program."
+    ))
+}
+
+/// The option `--timeout` of a command that has no budget.
+pub(crate) fn timeout_without_budget(arg: Arg) -> Arg {
+    arg.long_help("Stop a run of the program after this time, such as 90s or 5m\n\n[default: 20 minutes]")
 }
 
 impl ProgramArgs {

@@ -4,7 +4,7 @@ use crate::columns::wrapped;
 use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
-use crate::program::ProgramArgs;
+use crate::program::{self, ProgramArgs};
 use crate::tuning::{JudgingArgs, Memory, ResultArgs, duration, knowledge};
 use oxeye::{Knowledge, Progress, Report, SearchOptions};
 use std::fmt::Write;
@@ -40,7 +40,7 @@ Exit codes:
 
 /// Search for faster schedules of a C file's loop nests for as long as a budget allows
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::compared_run_of_file))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,

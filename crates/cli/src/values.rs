@@ -4,7 +4,7 @@ use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
-use crate::program::ProgramArgs;
+use crate::program::{self, ProgramArgs};
 use crate::watched::{Outputs, WatchArgs};
 use oxeye::{Progress, ValuesFinding, ValuesReport};
 use oxeye_profile::format_percent;
@@ -37,7 +37,7 @@ Exit codes:
 
 /// Show what the values that loop nests read and write have in common, and which recipe would profit
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::run_of_file), mut_arg("timeout", program::timeout_without_budget))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,

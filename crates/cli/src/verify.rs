@@ -4,7 +4,7 @@ use crate::columns::wrapped;
 use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
-use crate::program::ProgramArgs;
+use crate::program::{self, ProgramArgs};
 use crate::terminal::View;
 use crate::tuning::{JudgingArgs, print_report};
 use anyhow::bail;
@@ -38,7 +38,7 @@ Exit codes:
 
 /// Look for errors in a tuned file by debug builds
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::compared_run_of_file), mut_arg("timeout", program::timeout_without_budget))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
