@@ -4,8 +4,8 @@ use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
-use crate::program::ProgramArgs;
-use crate::terminal::print_or_quit;
+use crate::program::{self, ProgramArgs};
+use crate::terminal::{View, print_or_quit};
 use oxeye::{NestProfile, ProfileOptions, ProfileReport, Progress};
 use oxeye_host::HostProfile;
 use oxeye_profile::{SECTION_RULES, Section, Table, format_ns, format_number, format_percent, section_cells};
@@ -28,12 +28,13 @@ Examples:
 Times are of one invocation, alone in a process, with its data in the caches
 (warm) or not (cold). GFLOP/s is the rate reached; possible, the rate that the
 bound allows. Below that stand the sections of the program's own run: every
-call of every nest. Lines below the tables explain missing figures. A profile is kept
-and shown again until program, inputs, compiler, flags or machine change.";
+call of every nest. Figures that are missing are named below the tables, and -v
+says why. A profile is kept and shown again until program, inputs, compiler,
+flags or machine change.";
 
 /// Show what bounds each loop nest, and how much of that it reaches
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::run_of_file), mut_arg("timeout", program::timeout_without_budget))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
@@ -102,14 +103,14 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
         table.write_parquet(path)?;
     }
     if !to_stdout {
-        manner.say(&|view| shown(&report, host.is_provisional(), view.width))?;
+        manner.say(&|view| shown(&report, host.is_provisional(), view))?;
     }
     Ok(if report.nests.is_empty() { Exit::Negative } else { Exit::Done })
 }
 
-/// The report for people. The ceilings of a provisional profile are lower bounds.
-fn shown(report: &ProfileReport, provisional: bool, width: usize) -> String {
-    let mut out = String::new();
+/// The report for people. The ceilings of a provisional profile are lower bounds; why figures are missing is for those who ask.
+fn shown(report: &ProfileReport, provisional: bool, view: View) -> String {
+    let (mut out, width) = (String::new(), view.width);
     if report.nests.is_empty() {
         out.push_str("no loop nest has a profile\n");
     } else {
@@ -118,7 +119,10 @@ fn shown(report: &ProfileReport, provisional: bool, width: usize) -> String {
     if !report.sections.is_empty() {
         out += &sections(&report.sections, width);
     }
-    let remarks = |n: &NestProfile| n.why_missing.iter().chain(&n.notes).cloned().collect::<Vec<_>>();
+    let remarks = |n: &NestProfile| {
+        let missing: &[String] = if view.verbose { &n.why_missing } else { &[] };
+        missing.iter().chain(&n.notes).cloned().collect::<Vec<_>>()
+    };
     let all: Vec<Vec<String>> = report.nests.iter().map(remarks).collect();
     let mut line = |place: &str, text: &str| out += &wrapped(&format!("{place}{text}"), width);
     // What goes for every nest is said once.
@@ -134,6 +138,10 @@ fn shown(report: &ProfileReport, provisional: bool, width: usize) -> String {
     for sentence in &report.shared {
         line("", sentence);
     }
+    let reasons = report.nests.iter().flat_map(|nest| &nest.why_missing).map(String::as_str);
+    if let Some(missing) = missing(reasons).filter(|_| !view.verbose) {
+        line("", &missing);
+    }
     for nest in &report.skipped {
         line(&format!("{}: ", nest.name), &nest.why);
     }
@@ -144,6 +152,22 @@ fn shown(report: &ProfileReport, provisional: bool, width: usize) -> String {
         out.push_str("from an earlier run; --refresh measures again\n");
     }
     out
+}
+
+/// One sentence that names the figures for whose lack these are the reasons.
+fn missing<'t>(reasons: impl IntoIterator<Item = &'t str>) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for text in reasons {
+        let name = match text.split(": ").next().unwrap_or(text) {
+            counters if counters.starts_with("counters") => "hardware counters",
+            name => name,
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty())
+        .then(|| format!("no figures, of some nests at least: {} (-v says why)", names.join(", ")))
 }
 
 /// The program's run: calls and times of its nests, and what they do per second and per byte.
@@ -192,4 +216,26 @@ fn nests(nests: &[NestProfile], provisional: bool, width: usize) -> String {
         ]
     };
     columns::table(&columns, &nests.iter().map(row).collect::<Vec<_>>(), width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_figures_are_named_in_one_line() {
+        let why = [
+            "thread scaling: the nest runs on one thread",
+            "counters cycles, branches: none here",
+            "counters DRAM bytes read: none here",
+            "thread scaling: the nest runs on one thread",
+            "DRAM traffic: 4 MB stay in L3",
+        ];
+        let line = missing(why).expect("some are missing");
+        assert!(
+            line.contains("at least: thread scaling, hardware counters, DRAM traffic (-v says why)"),
+            "{line}"
+        );
+        assert_eq!(missing([]), None);
+    }
 }
