@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import oxeye
@@ -24,6 +26,17 @@ def test_nests_can_be_looked_at(unit, scale_c):
     assert nest.sizes == ["n", "m"] or set(nest.sizes) == {"n", "m"}
     assert nest.dot().startswith("digraph")
     assert unit.table().to_dict()["function"] == ["scale", "prefix"] and not unit.has_main
+
+
+@pytest.mark.parametrize("document", ["docs/book/src/python.md", "crates/python/README.md"])
+def test_what_documents_do_with_nests_works(document, monkeypatch):
+    repository = Path(__file__).parents[3]
+    blocks = re.findall(r"```python\n(.*?)```", (repository / document).read_text(), re.DOTALL)
+    [example] = [block for block in blocks if "oxeye.read" in block]
+    monkeypatch.chdir(repository / "benchmarks/kernels")
+    names = {"oxeye": oxeye}
+    exec(example, names)
+    assert "kernel_gemm" in repr(names["nest"])
 
 
 def test_pictures_need_graphviz(unit, monkeypatch):
