@@ -9,7 +9,7 @@ use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Options, Progress};
 use crate::schedule::{Schedule, Trial, Verdict};
 use crate::session::Session;
-use crate::stages::{capture, measure, open, propose, read, second_round};
+use crate::stages::{capture, expect_nests, measure, open, propose, read, second_round};
 use crate::transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};
 use oxeye_database::{EmbeddingSpace, NodeEmbedding};
 use oxeye_frontend::Unit;
@@ -232,7 +232,9 @@ pub fn explain(
 }
 
 fn explained(session: &Session<'_>, explaining: &ExplainOptions) -> Result<ExplainReport, Error> {
-    let proposed = open(session, propose(session, capture(session, read(session)?)?)?)?;
+    let unit = read(session)?;
+    expect_nests(session, &unit)?;
+    let proposed = open(session, propose(session, capture(session, unit)?)?)?;
     let Workpiece { unit, nests, .. } = match explaining.measure {
         true => second_round(session, measure(session, proposed)?)?.workpiece,
         false => proposed.workpiece,

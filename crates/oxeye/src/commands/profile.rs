@@ -9,7 +9,7 @@ use crate::nest::Workpiece;
 use crate::request::{Error, Event, Options, Phase, Progress, Setback, write_atomically};
 use crate::session::Session;
 use crate::stages::measure::ReplaySite;
-use crate::stages::{Captured, NestReport, capture, names, placed, read, shared_time};
+use crate::stages::{Captured, NestReport, capture, expect_nests, names, placed, read, shared_time};
 use indexmap::IndexMap;
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_measure::{Counter, CountingOptions, MissingCounter, ProfileTimingOptions, Rejection, Stat};
@@ -49,6 +49,7 @@ fn profile_file(
         Error::Input(format!("there is no profile without a host profile; {why}"))
     })?;
     let unit = read(session)?;
+    expect_nests(session, &unit)?;
     let key = CacheKey::of(session, &unit, &host, profiling);
     if profiling.use_cache
         && profiling.trace.is_none()

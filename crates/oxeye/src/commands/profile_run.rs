@@ -49,6 +49,10 @@ pub(super) fn trace_nests(
     profiling: &ProfileOptions,
 ) -> Result<TracedProgram, Error> {
     let mut traced = TracedProgram::default();
+    // Without a nest, the program was not run.
+    if workpiece.nests.is_empty() {
+        return Ok(traced);
+    }
     if workpiece.program.is_none() {
         traced.notes.push("sections and traces are of a program's run, and there is no program".into());
         return Ok(traced);

@@ -7,7 +7,7 @@ use crate::ending::failure;
 use crate::nest::{ORIGINAL, Place};
 use crate::request::{Error, Phase};
 use crate::session::Session;
-use crate::stages::{build_error, expect_own_data, has_main_elsewhere, read_as, read_options};
+use crate::stages::{build_error, expect_nests, expect_own_data, has_main_elsewhere, read_as, read_options};
 use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::{Site, WatchedAccess, WatchedNest, watched_program};
 use oxeye_frontend::{ReadOptions, Unit};
@@ -130,6 +130,7 @@ pub(super) fn watched_file(session: &Session<'_>, watching: &WatchOptions) -> Re
             session.options.file.display()
         )));
     }
+    expect_nests(session, &unit)?;
     expect_own_data(session)?;
     let unit = opened(unit, &reading)?;
     let places = places(&unit);

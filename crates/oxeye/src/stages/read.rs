@@ -36,7 +36,7 @@ pub(crate) fn expect_nests(session: &Session<'_>, unit: &Unit) -> Result<(), Err
     let is_empty = unit.diagnostics.is_empty() && unit.functions.iter().all(|f| f.program.nests.is_empty());
     match is_named && is_empty {
         true => Err(Error::Input(format!(
-            "there is no loop nest in {}, so nothing can be made faster; name the file in which the program spends its time \
+            "there is no loop nest in {}, so there is nothing to tune or measure; name the file in which the program spends its time \
              (of a project, --build and --run find it)",
             options.file.display()
         ))),
