@@ -4,7 +4,7 @@ use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::manner::Manner;
-use crate::program::ProgramArgs;
+use crate::program::{self, ProgramArgs};
 use crate::table::{outcome, percent, time};
 use crate::terminal::View;
 use crate::tuning::{FpArgs, KnowledgeArgs, duration, print_report};
@@ -47,7 +47,7 @@ const WIDER: usize = 120;
 
 /// Show what made similar loop nests fast, and what that does here
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::run_of_file))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
@@ -76,6 +76,7 @@ impl Args {
         options.budget = self.budget;
         options.top_k = self.top_k as usize;
         options.fp = self.fp.policy();
+        self.knowledge.check()?;
         self.knowledge.apply(&mut options);
         Ok(options)
     }

@@ -246,7 +246,10 @@ impl Args {
         options.keep_candidates = self.keep_candidates.clone();
         self.judging.apply(&mut options);
         self.results.apply(&mut options, &[])?;
-        let memory = if self.learn { Some(Memory::open(self.knowledge.database.clone())?) } else { None };
+        let memory = match self.learn {
+            true => Some(Memory::open(self.knowledge.database.clone())?),
+            false => self.knowledge.check().map(|()| None)?,
+        };
         self.knowledge.apply(&mut options);
         let Some(memory) = memory else {
             return Ok((oxeye::optimize(&options, progress)?, self.kept(&options)));
@@ -299,6 +302,7 @@ impl Args {
         // What another run than that of the file finds is not what `check` would compare with.
         let keeps = (told.is_of_file || self.save_config) && !self.dry_run;
         options.lock = keeps.then(|| LOCK_FILE.into());
+        self.knowledge.check()?;
         (options.knowledge, options.donors) = self.knowledge.chosen();
         let taken = options.output.patch().into_iter().chain(options.save_recipe.as_deref()).collect();
         results.check_reports(taken, &[])?;

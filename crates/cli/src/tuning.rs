@@ -237,6 +237,18 @@ impl KnowledgeArgs {
         let knowledge = if self.no_database { Knowledge::Nothing } else { knowledge(self.database.clone()) };
         (knowledge, self.donors)
     }
+
+    /// For a run that only looks up: a database that is not there is an empty one, but its folder has to be there.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub(crate) fn check(&self) -> Result<(), Mistake> {
+        let folder = self.database.as_deref().and_then(Path::parent);
+        match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+            Some(folder) => Err(Mistake::new(format!("--database: there is no folder {}", folder.display()))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What is known in a database that was named, or in the user's own.

@@ -160,6 +160,7 @@ impl RunCommand {
 
     fn parse(text: &str, is_own_program: bool) -> Result<Self, String> {
         let script = Script::of(text)?;
+        script.check()?;
         let is_other =
             |name: &str| is_own_program && !name.contains('/') && script.unknown_program() != Some(name);
         let program = script.commands().first().map(|word| word.text.as_str());
@@ -261,6 +262,11 @@ mod tests {
             ("sh run.sh", "name the one that the compile command makes as ./NAME"),
             ("cat x | sort", "name the one that the compile command makes as ./NAME"),
             ("./p &> log", "of bash"),
+            ("./p(", "nothing closes `(`"),
+            ("(cd x && ./p", "nothing closes `(`"),
+            ("./p )", "nothing opens `)`"),
+            ("./p |", "no command stands behind `|`"),
+            ("./p &&", "no command stands behind `&&`"),
         ] {
             let error = parsed(text).expect_err(text);
             assert!(error.contains(word), "{text}: {error}");
@@ -284,6 +290,7 @@ mod tests {
             assert_eq!(of.program, Path::new("sh"), "{text}");
             assert_eq!(of.args, ["-c", script, "/tmp/built"], "{text}");
         }
+        assert!(parsed("case $A in x) ./p;; esac").is_ok() && parsed("(cd x && ./p 3)").is_ok());
         for text in ["./p 'a*b' \\$x < in", "./p 2>&1", "./p > log"] {
             let run = RunCommand::in_project(text).expect("a command");
             assert_eq!(run.program.as_deref(), Some("./p"), "{text}");

@@ -83,6 +83,31 @@ impl<'t> Script<'t> {
         Ok(Self { text, tokens })
     }
 
+    /// That a command stands wherever a shell wants one, and that what is opened is closed. `case` has brackets of its own.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let signs = self.tokens.iter().filter_map(|token| match token {
+            Token::Sign(sign) => Some(*sign),
+            _ => None,
+        });
+        let (opened, closed) = signs.fold((0, 0), |(opened, closed), sign| match sign {
+            "(" => (opened + 1, closed),
+            ")" => (opened, closed + 1),
+            _ => (opened, closed),
+        });
+        let has_case = self.commands().iter().any(|word| word.text == "case");
+        match self.tokens.last() {
+            Some(Token::Sign(sign @ ("|" | "&&" | "||"))) => {
+                Err(format!("no command stands behind `{sign}`"))
+            }
+            _ if opened > closed => Err("nothing closes `(`".into()),
+            _ if opened < closed && !has_case => Err("nothing opens `)`".into()),
+            _ => Ok(()),
+        }
+    }
+
     /// The first sign or word that only a shell understands. Where one program is started, its input and output need none.
     pub(super) fn needs_shell(&self) -> bool {
         self.tokens.iter().any(|token| match token {
