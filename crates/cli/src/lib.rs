@@ -29,6 +29,7 @@ mod inspect;
 mod interrupt;
 mod manner;
 mod mistakes;
+mod notes;
 mod profile;
 mod program;
 mod project;

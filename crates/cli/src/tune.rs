@@ -6,11 +6,12 @@ use crate::exit::Exit;
 use crate::go_on::GoOn;
 use crate::manner::Manner;
 use crate::mistakes::Mistake;
+use crate::notes;
 use crate::program::{FileArgs, ProgramArgs, RunArgs};
 use crate::project::{BuildArgs, Told, given};
 use crate::table;
 use crate::terminal::View;
-use crate::tuning::{JudgingArgs, KnowledgeArgs, Memory, ResultArgs, duration, print_report};
+use crate::tuning::{JudgingArgs, KnowledgeArgs, Memory, ReportFormat, ResultArgs, duration, print_report};
 use anyhow::bail;
 use clap::Args as _;
 use oxeye::{
@@ -347,13 +348,22 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     drawing.finish();
     let tuned = outcome?;
     let json = args.results.json.as_deref();
+    let is_for_editors = args.results.format == ReportFormat::Gcc;
     let (exit, is_changed) = match &tuned {
         Tuned::File(report, _) if args.dry_run => {
-            print_report(json, &|| report.to_json(), manner, &|view| dry::of_file(report, view))?;
+            let shown = |view: View| match is_for_editors {
+                true => notes::of_file(report),
+                false => dry::of_file(report, view),
+            };
+            print_report(json, &|| report.to_json(), manner, &shown)?;
             return Ok(Exit::Done);
         }
         Tuned::Project { report, .. } if args.dry_run => {
-            print_report(json, &|| report.to_json(), manner, &|view| dry::of_project(report, view))?;
+            let shown = |view: View| match is_for_editors {
+                true => notes::of_project(report),
+                false => dry::of_project(report, view),
+            };
+            print_report(json, &|| report.to_json(), manner, &shown)?;
             return Ok(Exit::Done);
         }
         Tuned::File(report, more) => {
@@ -373,7 +383,10 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
                     }
                 }
             }
-            let shown = |view: View| table::render_project(report, command, *kept, view);
+            let shown = |view: View| match is_for_editors {
+                true => notes::of_project(report),
+                false => table::render_project(report, command, *kept, view),
+            };
             print_report(json, &|| report.to_json(), manner, &shown)?;
             (Exit::Done, report.files.iter().any(|file| file.changed))
         }

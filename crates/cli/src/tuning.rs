@@ -4,6 +4,7 @@ use crate::checks::CheckArgs;
 use crate::exit::Exit;
 use crate::manner::Manner;
 use crate::mistakes::Mistake;
+use crate::notes;
 use crate::table;
 use crate::terminal::{View, print_or_quit};
 use anyhow::bail;
@@ -37,6 +38,18 @@ pub(crate) struct ResultArgs {
     /// Write the report as an HTML page
     #[arg(long, value_name = "REPORT", hide_short_help = true)]
     pub(crate) html: Option<PathBuf>,
+    /// How the report is printed
+    ///
+    /// For people, or for editors as compilers print notes: a line for each loop that stays as it is, FILE:LINE:COLUMN: note: WHY.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ReportFormat::Text, hide_short_help = true)]
+    pub(crate) format: ReportFormat,
+}
+
+/// How a report is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    Text,
+    Gcc,
 }
 
 /// How results are judged.
@@ -166,7 +179,10 @@ impl ResultArgs {
                 }
             }
         }
-        let shown = |view: View| table::render(report, more, view, go_on);
+        let shown = |view: View| match self.format {
+            ReportFormat::Text => table::render(report, more, view, go_on),
+            ReportFormat::Gcc => notes::of_file(report),
+        };
         print_report(self.json.as_deref(), &|| report.to_json(), manner, &shown)?;
         Ok(match &report.program.mismatch {
             Some(_) if !report.changed && report.build.added.is_empty() => Exit::Negative,

@@ -64,6 +64,12 @@ static double x[100];
 int main(void) { for (int i = 0; i < 100; i++) x[i] = i; helper(x); return 0; }
 ";
 
+/// C++ under the name of C.
+const CLASS: &str = "class A { public: double x[100]; };
+static A a;
+int main() { for (int i = 0; i < 100; i++) a.x[i] = i; return 0; }
+";
+
 const COMMANDS: [&str; 7] = ["tune", "profile", "explain", "inspect", "check", "verify", "doctor"];
 
 struct Outcome {
@@ -82,6 +88,8 @@ fn folder() -> tempfile::TempDir {
         ("sums.cpp", SUMS.as_bytes()),
         ("sums.f90", b"end\n"),
         ("binary.c", b"\x7fELF\x02\x01\x01\x00"),
+        ("vector.c", b"#include <vector>\nint main() { std::vector<double> v(9); return 0; }\n"),
+        ("class.c", CLASS.as_bytes()),
         ("rows.c", ROWS.as_bytes()),
         ("smooth.c", SMOOTH.as_bytes()),
         ("Makefile", b"all:\n\tcc sums.c\n"),
@@ -121,6 +129,10 @@ fn wrong_invocations_are_told_what_to_do_instead() {
         ("sums.c -O3", "to make it fast:\n  oxeye tune sums.c -- cc -O3"),
         ("tune sums.c -- -O3", "the compiler stands before it: -- cc -O3"),
         ("tune links_not.c -- gcc -O2", "undefined reference to `helper'"),
+        ("tune links_not.c -- gcc -O2", "help: name the sources and libraries that define these behind `--`"),
+        ("tune nowhere.c -- gcc", "cannot read nowhere.c: No such file"),
+        ("tune vector.c -- gcc", "help: this looks like C++ (`#include <vector>`), and only C is read"),
+        ("tune class.c -- gcc", "help: this looks like C++ (`class A`), and only C is read"),
         ("tune sums.c -- gcc -lno-such-library", "cannot find -lno-such-library"),
         ("tune sums.cpp -- g++ -O2", "sums.cpp is C++, and only C is read"),
         ("tune sums.c -- g++ -O2", "-- gcc ... -lstdc++"),
@@ -172,6 +184,16 @@ fn wrong_invocations_are_told_what_to_do_instead() {
         ("explain sums.c --set n=5 -- gcc", "--set n=5 would have no effect"),
         ("inspect sums.c --set n=5 -- gcc", "--set n=5 would have no effect"),
         ("tune scale.c -f grid --set n=-5 -- gcc", "an extent of array `x` would be -5; give a larger `n`"),
+        (
+            "rerun sums.c --candidates nofolder -- gcc",
+            "--candidates: there is no nofolder; name the folder that `oxeye tune FILE --keep-candidates FOLDER` has written",
+        ),
+        ("tune none.c --database /nowhere/x -- gcc", "--database: there is no folder /nowhere"),
+        ("tune none.c --run foo( -- gcc", "--run <COMMAND>': nothing closes `(`"),
+        ("tune none.c --run ./x| -- gcc", "no command stands behind `|`"),
+        ("profile none.c -- gcc", "there is no loop nest in none.c"),
+        ("inspect none.c -- gcc", "there is no loop nest in none.c"),
+        ("explain none.c -- gcc", "there is no loop nest in none.c"),
         ("version", "for the version:\n  oxeye -V"),
         ("tune none.c --json /nowhere/report.json -- gcc", "/nowhere/report.json"),
         ("tune none.c -o /nowhere/out.c -- gcc", "/nowhere/out.c"),
@@ -227,6 +249,26 @@ fn help_of_each_command_fits_a_screen_and_has_examples() {
         let examples = long.lines().filter(|line| line.trim_start().starts_with("oxeye ")).count();
         assert!(examples >= 3, "{command}: {examples} examples\n{long}");
     }
+}
+
+#[test]
+fn help_says_what_is_true_of_the_command() {
+    let folder = folder();
+    let words = |command: &str| {
+        let long = oxeye(folder.path(), &[command, "--help"]).out;
+        long.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for command in ["profile", "inspect", "verify"] {
+        let help = words(command);
+        assert!(help.contains("[default: 20 minutes]") && !help.contains("the budget"), "{help}");
+    }
+    for command in ["profile", "inspect", "explain"] {
+        let help = words(command);
+        assert!(!help.contains("are compared") && !help.contains("in a project it is"), "{help}");
+        assert!(help.contains("./NAME stands for the program that CC makes"), "{help}");
+    }
+    assert!(!words("check").contains("./NAME stands for"));
+    assert!(words("tune").contains("in a project it is any program"));
 }
 
 #[test]
@@ -287,6 +329,34 @@ fn a_dry_run_moves_no_file_and_says_of_none_that_it_did() {
     assert!(!done.out.contains("earlier run"), "{}", done.out);
     assert_eq!(std::fs::read(folder.join("sums.oxeye.c")).ok(), Some(before));
     assert!(!folder.join("sums.oxeye.c~").exists());
+}
+
+#[test]
+fn refusals_are_lines_that_editors_jump_to() {
+    let folder = folder();
+    let text = "#include <stdio.h>
+static double x[100];
+static void step(int k)
+{
+    for (int i = 0; i < 100; i++) {
+        x[i] += k;
+        if (x[i] > 1e9) printf(\"%d\\n\", i);
+    }
+    for (int i = 0; i < 100; i++) x[i] *= 0.5;
+}
+int main(void) { for (int k = 0; k < 9; k++) step(k); return x[3] < 0; }
+";
+    std::fs::write(folder.path().join("prints.c"), text).expect("written");
+    let done = oxeye(folder.path(), &words("tune prints.c --dry-run --format gcc -- gcc -O1"));
+    assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert!(lines.iter().any(|line| line.starts_with("prints.c:7:25: note: ")), "{}", done.out);
+    for line in lines {
+        let mut parts = line.splitn(4, ':');
+        assert_eq!(parts.next(), Some("prints.c"), "{line}");
+        assert!(parts.by_ref().take(2).all(|number| number.parse::<u32>().is_ok()), "{line}");
+        assert!(parts.next().is_some_and(|rest| rest.starts_with(" note: ")), "{line}");
+    }
 }
 
 #[test]

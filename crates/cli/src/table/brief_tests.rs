@@ -62,6 +62,7 @@ fn trouble(line: u32, message: &str, help: Option<&str>) -> DiagnosticReport {
     DiagnosticReport {
         function: Some("f".into()),
         line: Some(line + 1),
+        column: None,
         loop_line: Some(line),
         file: None,
         message: message.into(),

@@ -172,6 +172,7 @@ pub(super) fn of_sizes() -> [Report; 3] {
     let message = |line| DiagnosticReport {
         function: Some("setup".into()),
         line: Some(line),
+        column: None,
         loop_line: None,
         file: None,
         message: "a loop with `goto` is not analysed".into(),
@@ -302,6 +303,7 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
     let trouble = |line: u32, message: &str| DiagnosticReport {
         function: Some("f".into()),
         line: Some(line + 1),
+        column: None,
         loop_line: Some(line),
         file: None,
         message: message.into(),

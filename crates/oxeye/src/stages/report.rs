@@ -257,6 +257,9 @@ pub struct DiagnosticReport {
     pub function: Option<String>,
     /// Line concerned.
     pub line: Option<u32>,
+    /// Column there, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
     /// First line of the loop that stays as it is because of this.
     pub loop_line: Option<u32>,
     /// The included file that these lines are of, if they are of one.
@@ -635,6 +638,10 @@ fn diagnostics(unit: &Unit) -> Vec<DiagnosticReport> {
     let report = |d: &Diagnostic| DiagnosticReport {
         function: d.function.clone(),
         line: d.span.map(|s| unit.included.line(s.line).line),
+        column: d.span.map(|s| {
+            let before = unit.source.get(..s.start).unwrap_or_default();
+            1 + before.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32
+        }),
         loop_line: d.nest_line.map(|line| unit.included.line(line).line),
         file: d
             .nest_line
