@@ -76,8 +76,9 @@ impl LeftOut {
     /// What would help, if anything does.
     pub fn remedy(&self) -> Option<&'static str> {
         Some(match self {
-            Self::NotChosen | Self::DryRun | Self::NotObserved(_) | Self::NoLayout(_) => return None,
+            Self::NotChosen | Self::NotObserved(_) | Self::NoLayout(_) => return None,
             Self::RowsOverlap(_) | Self::Inlined(_) => return None,
+            Self::DryRun => "leave out --dry-run",
             Self::OnlyOthers => "name it with --only, too",
             Self::Excluded => "leave out --exclude",
             Self::BelowLeastShare(_) => "a lower --min-share",

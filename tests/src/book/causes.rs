@@ -10,8 +10,9 @@ pub fn causes(kind: &[&str]) -> Result<String, String> {
     let (head, rows) = match kind.join(" ").as_str() {
         "unchanged" => ("| cause | in JSON | means | what helps |\n|---|---|---|---|\n", unchanged()?),
         "left out" => {
-            let row =
-                |cause: &LeftOut| vec![cause.to_string(), cause.remedy().unwrap_or_default().to_owned()];
+            let row = |cause: &LeftOut| {
+                vec![cause.to_string(), cause.remedy().unwrap_or(super::NOTHING_HELPS).to_owned()]
+            };
             ("| note | what helps |\n|---|---|\n", LeftOut::all().iter().map(row).collect())
         }
         "not kept" => {
@@ -20,7 +21,7 @@ pub fn causes(kind: &[&str]) -> Result<String, String> {
         }
         "not in nests" => {
             let row = |cause: &NotInNests| {
-                let help = cause.remedy().unwrap_or_default();
+                let help = cause.remedy().unwrap_or(super::NOTHING_HELPS);
                 [cause.words(), cause.means(), help].map(str::to_owned).to_vec()
             };
             ("| cause | means | what helps |\n|---|---|---|\n", NotInNests::ALL.iter().map(row).collect())
@@ -38,7 +39,8 @@ fn unchanged() -> Result<Vec<Vec<String>>, String> {
             (Some(short), Some(words)) if short != words => format!("{short}; with `-v`: {words}"),
             (_, words) => words.unwrap_or("(its note)").to_owned(),
         };
-        let help = cause.remedy().unwrap_or_default().to_owned();
+        let unknown = if cause.words().is_some() { super::NOTHING_HELPS } else { "see its note" };
+        let help = cause.remedy().unwrap_or(unknown).to_owned();
         Ok(vec![words, format!("`{}`", json.as_str().unwrap_or_default()), cause.means(), help])
     };
     Unchanged::ALL.iter().map(row).collect()

@@ -25,6 +25,9 @@ use crate::repository;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// What stands in a table where no remedy is known.
+const NOTHING_HELPS: &str = "nothing: it stays as it is";
+
 /// The folder with the chapters.
 pub fn folder() -> PathBuf {
     repository().join("docs/book/src")

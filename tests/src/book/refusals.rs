@@ -25,7 +25,7 @@ pub fn refusals(root: &Path, sources: &[&str]) -> Result<String, String> {
         return Ok(all.iter().map(|(message, _)| format!("- {}\n", cell(message))).collect());
     }
     let row = |(message, help): &Message| {
-        format!("| {} | {} |\n", cell(message), cell(help.as_deref().unwrap_or_default()))
+        format!("| {} | {} |\n", cell(message), cell(help.as_deref().unwrap_or(super::NOTHING_HELPS)))
     };
     Ok(format!("| message | what helps |\n|---|---|\n{}", all.iter().map(row).collect::<String>()))
 }
@@ -78,12 +78,14 @@ fn messages(path: &Path) -> Result<BTreeSet<Message>, String> {
 }
 
 /// Reads the messages in tokens. A message stands in a call of one of [`MAKERS`], or in the variables named [`VARIABLES`] that were
-/// set since the call before; what helps stands in a call of `help` right behind.
+/// set since the call before; what helps stands in a call of `help` right behind, or in a variable of that name.
 #[derive(Default)]
 struct Reader {
     found: BTreeSet<Message>,
     /// What variables were set to since the last call.
     set: Vec<String>,
+    /// What the variable `help` was set to in this function.
+    set_help: Vec<String>,
 }
 
 /// Functions that are given a message, by the type before and the name.
@@ -104,9 +106,13 @@ impl Reader {
             }
             if is(&tokens, at, "fn") {
                 self.set.clear();
+                self.set_help.clear();
             }
-            if let Some(value) = self.variable(&tokens, at) {
+            if let Some(value) = variable(&tokens, at, &VARIABLES) {
                 self.set.extend(value);
+            }
+            if let Some(value) = variable(&tokens, at, &["help"]) {
+                self.set_help = value;
             }
             let is_made = MAKERS.iter().any(|(of, name)| is(&tokens, at, name) && is_of(&tokens, at, of));
             let arguments_at = |at: usize| tokens.get(at).and_then(arguments);
@@ -114,7 +120,10 @@ impl Reader {
                 let said = literals(arguments);
                 let set = std::mem::take(&mut self.set);
                 let helps = is(&tokens, at + 2, ".") && is(&tokens, at + 3, "help");
-                let help = arguments_at(at + 4).filter(|_| helps).and_then(|words| literals(words).pop());
+                let help = arguments_at(at + 4).filter(|_| helps).and_then(|words| {
+                    let set = (!self.set_help.is_empty()).then(|| self.set_help.join("; or "));
+                    literals(words).pop().or(set)
+                });
                 let said = if said.is_empty() { set } else { said };
                 self.found.extend(said.into_iter().map(|message| (message, help.clone())));
             }
@@ -124,13 +133,13 @@ impl Reader {
             at += 1;
         }
     }
+}
 
-    /// The texts in the value of the `let` of a variable for messages that begins here.
-    fn variable(&self, tokens: &[TokenTree], at: usize) -> Option<Vec<String>> {
-        let is_let = is(tokens, at, "let") && VARIABLES.iter().any(|name| is(tokens, at + 1, name));
-        let end = (at..tokens.len()).find(|i| is_let && is(tokens, *i, ";"))?;
-        Some(literals(tokens[at..end].iter().cloned().collect()))
-    }
+/// The texts in the value of the `let` of one of these variables that begins here.
+fn variable(tokens: &[TokenTree], at: usize, names: &[&str]) -> Option<Vec<String>> {
+    let is_let = is(tokens, at, "let") && names.iter().any(|name| is(tokens, at + 1, name));
+    let end = (at..tokens.len()).find(|i| is_let && is(tokens, *i, ";"))?;
+    Some(literals(tokens[at..end].iter().cloned().collect()))
 }
 
 fn is(tokens: &[TokenTree], at: usize, word: &str) -> bool {
@@ -199,8 +208,9 @@ mod tests {
                 if x { return Err(Refusal::new(at, message)); }
                 Err(Refusal::new(at, "the loop does nothing"))
             }
+            fn three() { let help = "leave it out there"; Refusal::new(at, "this is too much").help(help) }
             #[cfg(test)]
-            mod tests { fn three() { Refusal::new(at, "not to be found here"); } }
+            mod tests { fn four() { Refusal::new(at, "not to be found here"); } }
         "#;
         let mut reader = Reader::default();
         reader.read(text.parse().expect("tokens"));
@@ -209,6 +219,7 @@ mod tests {
             ("`name` is changed … here", Some("leave it as it is")),
             ("nothing ends the … loop", None),
             ("the loop does nothing", None),
+            ("this is too much", Some("leave it out there")),
         ];
         assert_eq!(found, wanted.map(|(m, h)| (m.to_owned(), h.map(str::to_owned))));
     }

@@ -96,7 +96,7 @@ impl<'a> Lowerer<'a> {
             return Err(Refusal::new(
                 at,
                 format!("`{name}` is volatile or atomic: every access must stay as it is"),
-            ));
+            ).help("copy it into a plain variable before the loop, if nobody else changes or looks at it meanwhile"));
         }
         let array = self.array(place.base, at)?;
         let n_dims = self.state.program.array(array).shape.len();
@@ -114,7 +114,8 @@ impl<'a> Lowerer<'a> {
         let refusal = Refusal::new(
             at,
             format!("`{name}` is an array of pointers: its rows may be anywhere, or the same"),
-        );
+        )
+        .help("make it one block, `double (*name)[m]`, or compute the subscripts");
         if name.contains(['.', '>']) {
             return refusal.help("keep the elements in one block, and store where each part of it starts");
         }
@@ -366,7 +367,9 @@ impl<'a> Lowerer<'a> {
         at: Range,
     ) -> Lowered<Pointer> {
         if by.ty.is_float() {
-            return Err(Refusal::new(at, "a subscript that is not an integer"));
+            return Err(
+                Refusal::new(at, "a subscript that is not an integer").help("convert it to an integer first")
+            );
         }
         if pointer.is_object && constant(&by) == Some(0) {
             return Ok(pointer);
@@ -516,7 +519,8 @@ impl<'a> Lowerer<'a> {
                     Err(Refusal::new(e.range, format!("the pointer `{name}` is changed inside the loop"))
                         .help(format!("leave `{name}` as it is and subscript it")))
                 }
-                None => Err(Refusal::new(e.range, "a pointer is changed inside the loop")),
+                None => Err(Refusal::new(e.range, "a pointer is changed inside the loop")
+                    .help("leave the pointer as it is, and subscript it")),
             },
             ExprKind::Call(..) => Err(Refusal::new(e.range, "a pointer that a function returns is used")
                 .help("call the function before the loop, if it always returns the same")),
@@ -534,7 +538,8 @@ impl<'a> Lowerer<'a> {
             let offset = Some(Value { e: first, ty });
             return Ok(Pointer { offset, ..Pointer::at(place.base, place.indices, (**of).clone()) });
         }
-        Err(Refusal::new(e.range, "a member of a structure is used as a pointer"))
+        Err(Refusal::new(e.range, "a member of a structure is used as a pointer")
+            .help("copy the pointer into a local variable before the loop"))
     }
 
     /// `condition ? one : other`, where both point into the same array.
@@ -578,7 +583,8 @@ impl<'a> Lowerer<'a> {
         if is_same {
             return Ok(pointer);
         }
-        Err(Refusal::new(e.range, "an array is passed to a function that declares it with another shape"))
+        Err(Refusal::new(e.range, "an array is passed to a function that declares it with another shape")
+            .help("declare the parameter with the extents of the array"))
     }
 
     /// Whether rows have the same constant lengths.

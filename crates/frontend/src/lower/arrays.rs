@@ -136,7 +136,7 @@ impl Lowerer<'_> {
             return Err(Refusal::new(
                 at,
                 format!("`{name}` is volatile or atomic: every access must stay as it is"),
-            ));
+            ).help("copy it into a plain variable before the loop, if nobody else changes or looks at it meanwhile"));
         }
         let id = self.state.program.add_array(Array {
             id: ArrayId(0),

@@ -19,6 +19,11 @@ pub(super) struct Returned<'r> {
     scalar: &'r Scalar,
 }
 
+fn no_value(name: &str, at: Range) -> Box<Refusal> {
+    Refusal::new(at, format!("`{name}` is called, which does not always return a value"))
+        .help("let it return a value in every case")
+}
+
 impl Lowerer<'_> {
     /// A call for its effects: inlines the function's body. Its return value goes to `result`.
     pub(super) fn in_place(
@@ -102,9 +107,7 @@ impl Lowerer<'_> {
             statements.iter().try_for_each(|s| self.stmt(s, out))?;
             return match result {
                 None => Ok(()),
-                Some(_) => {
-                    Err(Refusal::new(at, format!("`{name}` is called, which does not always return a value")))
-                }
+                Some(_) => Err(no_value(name, at)),
             };
         };
         let (before, rest) = (&statements[..k], &statements[k + 1..]);
@@ -127,9 +130,7 @@ impl Lowerer<'_> {
                         Ok(())
                     })
                 }
-                (None, Some(_)) => {
-                    Err(Refusal::new(at, format!("`{name}` is called, which does not always return a value")))
-                }
+                (None, Some(_)) => Err(no_value(name, at)),
             },
             StmtKind::If { condition, then, otherwise } => {
                 let condition = self.condition(condition, out)?;

@@ -13,7 +13,7 @@ const INLINE_BUDGET: u32 = 256;
 impl Lowerer<'_> {
     pub(crate) fn call(&mut self, callee: &ast::Expr, args: &[ast::Expr], at: Range) -> Lowered<Value> {
         let Some(name) = self.cx.file.callee(callee) else {
-            return Err(Refusal::new(at, "a call through a pointer"));
+            return Err(Refusal::new(at, "a call through a pointer").help("call the function by its name"));
         };
         let is_pointer = !matches!(callee.kind, ExprKind::Name(_));
         if let Some((_, function)) = self.cx.file.function(name) {

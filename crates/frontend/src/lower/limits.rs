@@ -51,7 +51,10 @@ impl Lowerer<'_> {
             ExprKind::Binary(op, l, r) => (op, &**l, &**r),
             // `for (i = n; i; i--)`.
             ExprKind::Var(v) if Some(*v) == own => (&BinaryOp::Ne, condition, &zero),
-            _ => return Err(Refusal::new(at, "the loop's condition is not a comparison of its variable")),
+            _ => {
+                return Err(Refusal::new(at, "the loop's condition is not a comparison of its variable")
+                    .help("write it as `i < end`, with an end that is set before the loop"));
+            }
         };
         if *op == BinaryOp::And {
             self.limits(l, limits)?;
@@ -87,7 +90,8 @@ impl Lowerer<'_> {
                 return Err(Refusal::new(
                     at,
                     "the loop's condition does not compare its variable with an end",
-                ));
+                )
+                .help("write it as `i < end`, with an end that is set before the loop"));
             }
         };
         let uses = |v: &Value| v.e.uses(limits.id);
@@ -161,9 +165,14 @@ impl Lowerer<'_> {
 
     /// `small + gap <= great`, one of which contains the loop's variable.
     fn limit(&mut self, small: Expr, great: Expr, gap: i64, limits: &mut Limits, at: Range) -> Lowered<()> {
-        let unusual = || Refusal::new(at, "the loop's condition is not linear in its variable");
-        let wrong_way =
-            || Refusal::new(at, "the loop's condition does not say where the loop ends in its direction");
+        let unusual = || {
+            Refusal::new(at, "the loop's condition is not linear in its variable")
+                .help("compute the end before the loop, and write the condition as `i < end`")
+        };
+        let wrong_way = || {
+            Refusal::new(at, "the loop's condition does not say where the loop ends in its direction")
+                .help("use `<` in a loop that counts up, and `>` in one that counts down")
+        };
         let id = limits.id;
         if let (Expr::Affine(a), Expr::Affine(b)) = (&small, &great) {
             // slack >= 0, in which the variable has the coefficient c.
@@ -245,6 +254,7 @@ impl Lowerer<'_> {
 
 fn changing_end(at: Range, name: &str) -> Box<Refusal> {
     Refusal::new(at, format!("the loop's end depends on `{name}`, which the loop changes"))
+        .help("copy the end into a variable before the loop, if it is meant to stay as it is there")
 }
 
 pub(super) trait WithoutZero {

@@ -30,14 +30,21 @@ impl Lowerer<'_> {
                 ExprKind::Binary(BinaryOp::Add, l, r) if is_var(l) => (1, r),
                 ExprKind::Binary(BinaryOp::Add, l, r) if is_var(r) => (1, l),
                 ExprKind::Binary(BinaryOp::Sub, l, r) if is_var(l) => (-1, r),
-                _ => return Err(Refusal::new(e.range, "the loop's variable does not step by a constant")),
+                _ => {
+                    return Err(Refusal::new(e.range, "the loop's variable does not step by a constant")
+                        .help("count with a step of one, and compute the other number from that"));
+                }
             },
-            _ => return Err(Refusal::new(e.range, "the loop's variable does not step by a constant")),
+            _ => {
+                return Err(Refusal::new(e.range, "the loop's variable does not step by a constant")
+                    .help("count with a step of one, and compute the other number from that"));
+            }
         };
         let amount = self.value(amount)?;
         match constant(&amount) {
             Some(c) if c != 0 && c.abs() < 1 << 31 => Ok(Step::Constant(sign * c)),
-            Some(_) => Err(Refusal::new(e.range, "the loop's variable does not advance")),
+            Some(_) => Err(Refusal::new(e.range, "the loop's variable does not advance")
+                .help("let it step by a constant other than zero")),
             None => self.symbolic_step(amount, sign, e.range),
         }
     }
@@ -88,11 +95,13 @@ impl Lowerer<'_> {
         let name = self.name(var).replace('.', "_");
         let ty = match self.cx.file.var(var).ty.as_scalar() {
             Some(scalar) if scalar.is_volatile => {
-                return Err(Refusal::new(s.range, format!("the loop's variable `{name}` is volatile")));
+                return Err(Refusal::new(s.range, format!("the loop's variable `{name}` is volatile"))
+                    .help("count with a local variable that is not volatile"));
             }
             Some(scalar) => scalar.ty,
             None => {
-                return Err(Refusal::new(s.range, format!("the loop's variable `{name}` is not an integer")));
+                return Err(Refusal::new(s.range, format!("the loop's variable `{name}` is not an integer"))
+                    .help("count with `int`, `long` or `size_t`"));
             }
         };
         if ty.is_float() {
@@ -117,13 +126,15 @@ impl Lowerer<'_> {
             .help("use another variable for one of the two"));
         }
         if self.loops.iter().any(|(v, _)| *v == Some(var)) {
-            return Err(Refusal::new(s.range, format!("`{name}` already counts the loop around this one")));
+            return Err(Refusal::new(s.range, format!("`{name}` already counts the loop around this one"))
+                .help("count with a variable of its own"));
         }
         if is_address_taken(self.cx.function, var) {
             return Err(Refusal::new(
                 s.range,
                 format!("the address of the loop's variable `{name}` is taken"),
-            ));
+            )
+            .help("copy it into another variable, and take the address of that"));
         }
         if let Some(values) = self.regions(s, f, &header).filter(|_| !f.runs_first && narrow.is_none()) {
             return self.in_regions(f, var, values, out);
@@ -210,7 +221,8 @@ impl Lowerer<'_> {
         }
         self.limits(header.condition, &mut limits)?;
         if limits.terms.is_empty() {
-            return Err(Refusal::new(header.condition.range, "nothing ends the loop"));
+            return Err(Refusal::new(header.condition.range, "nothing ends the loop")
+                .help("let its condition compare a counter with an end"));
         }
         if f.runs_first {
             let first = if is_increasing { &l.lower } else { &l.upper };
@@ -511,11 +523,11 @@ impl Lowerer<'_> {
 /// Why it is not known how often a loop runs.
 fn uncounted(file: &ast::File, f: &For, at: Range) -> Box<Refusal> {
     let trips = Evaluator::of(file, f).map(|(_, evolutions)| evolutions.trips);
+    let help = "count with an integer to an end that is computed before, as in `for (i = first; i < end; i += step)`";
     match trips {
-        Some(Trips::Unknown(stop)) => Refusal::new(stop.at, stop.why),
-        _ => Refusal::new(at, "how often the loop runs is not known beforehand"),
+        Some(Trips::Unknown(stop)) => Refusal::new(stop.at, stop.why).help(help),
+        _ => Refusal::new(at, "how often the loop runs is not known beforehand").help(help),
     }
-    .help("count with an integer to an end that is computed before, as in `for (i = first; i < end; i += step)`")
 }
 
 /// The first value behind a bound that has one term.

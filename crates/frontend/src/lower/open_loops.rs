@@ -59,7 +59,8 @@ impl Lowerer<'_> {
             _ => std::slice::from_ref(open.body),
         };
         if open.condition.is_none() && !leave_loop(body, true) {
-            return Err(Refusal::new(at, "nothing ends the loop"));
+            return Err(Refusal::new(at, "nothing ends the loop")
+                .help("let its condition compare a counter with an end"));
         }
         open.init.map_or(Ok(()), |init| self.stmt(init, out))?;
         let inside = Scan::of(self.cx.file, s);

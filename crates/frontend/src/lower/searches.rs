@@ -50,7 +50,9 @@ pub(super) fn leave_loop(body: &[Stmt], may_return: bool) -> bool {
 }
 
 fn leaves(at: Range) -> Box<Refusal> {
-    Refusal::new(at, "`break` leaves the loop early, so how often it runs is not known beforehand")
+    Refusal::new(at, "`break` leaves the loop early, so how often it runs is not known beforehand").help(
+        "if it does more than look, look in a loop of its own, and do the rest in another one up to there",
+    )
 }
 
 impl Lowerer<'_> {
@@ -122,7 +124,9 @@ impl Lowerer<'_> {
         let Some(leaving) = self.exits.leaving.last().cloned().flatten() else { return Err(leaves(at)) };
         if let Exit::Return(value) = by {
             let Some(returning) = self.returning_here().cloned() else {
-                return Err(Refusal::new(at, "a loop is left by `return`"));
+                return Err(Refusal::new(at, "a loop is left by `return`").help(
+                    "if it does more than look, look in a loop of its own, and do the rest in another one up to there",
+                ));
             };
             match (value, returning.result) {
                 (None, None) => {}

@@ -94,6 +94,7 @@ impl Lowerer<'_> {
                 at,
                 format!("{what} leaves the loop early, so how often it runs is not known beforehand"),
             )
+            .help("if it does more than look, look in a loop of its own, and do the rest in another one up to there")
         };
         if let Some(open) = self.open(s) {
             return self.open_loop(s, &open, out);
@@ -209,7 +210,7 @@ impl Lowerer<'_> {
                     Err(refusal) if self.cx.file.function(name).is_none() => Err(refusal),
                     Err(_) => self.in_place(name, args, None, at, out),
                 },
-                _ => Err(Refusal::new(at, "a call through a pointer")),
+                _ => Err(Refusal::new(at, "a call through a pointer").help("call the function by its name")),
             },
             ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Var(_) | ExprKind::SizeofType(_) => Ok(()),
             ExprKind::SizeofExpr(inner) if self.cx.file.is_unevaluated(inner) => Ok(()),

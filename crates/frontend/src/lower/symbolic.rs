@@ -215,7 +215,8 @@ impl Lowerer<'_> {
         self.facts.truncate(mark);
         found?;
         if limits.terms.is_empty() {
-            return Err(Refusal::new(header.condition.range, "nothing ends the loop"));
+            return Err(Refusal::new(header.condition.range, "nothing ends the loop")
+                .help("let its condition compare a counter with an end"));
         }
         let (mut counts, mut ends) = (Vec::new(), Vec::new());
         let sub = |l: Expr, r: Expr| Expr::binary(BinaryOp::Sub, l, r);

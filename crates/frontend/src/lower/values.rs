@@ -95,7 +95,8 @@ impl Lowerer<'_> {
         let mut n_nodes = 0;
         value.e.visit(&mut |_| n_nodes += 1);
         if n_nodes > MAX_NODES {
-            return Err(Refusal::new(at, "the expression becomes too large with its functions inlined"));
+            return Err(Refusal::new(at, "the expression becomes too large with its functions inlined")
+                .help("keep parts of it in variables"));
         }
         Ok(value)
     }
@@ -229,7 +230,10 @@ impl Lowerer<'_> {
                     .help("give the assignment a statement of its own"));
             }
             ExprKind::List(_) => return Err(Refusal::new(at, "a list of initial values as a value")),
-            ExprKind::Comma(..) => return Err(Refusal::new(at, "a comma expression as a value")),
+            ExprKind::Comma(..) => {
+                return Err(Refusal::new(at, "a comma expression as a value")
+                    .help("write its parts as statements of their own"));
+            }
             ExprKind::AddressOf(_) => return Err(Refusal::new(at, "an address is used as a value")),
             ExprKind::Unknown(what, inside) => return Err(Refusal::of_unknown(at, what, inside)),
         })
@@ -321,7 +325,7 @@ impl Lowerer<'_> {
             return Err(Refusal::new(
                 at,
                 format!("`{name}` is volatile or atomic: every access must stay as it is"),
-            ));
+            ).help("copy it into a plain variable before the loop, if nobody else changes or looks at it meanwhile"));
         }
         if let Some((_, id)) = self.loops.iter().rev().find(|(v, _)| *v == Some(var)) {
             return Ok(self.typed(Expr::from(*id), promoted(scalar.ty)));
@@ -369,7 +373,8 @@ impl Lowerer<'_> {
                     | BinaryOp::Shl
                     | BinaryOp::Shr
             ) {
-                return Err(Refusal::new(at, "an integer operator on floating-point values"));
+                return Err(Refusal::new(at, "an integer operator on floating-point values")
+                    .help("convert them to integers first"));
             }
             let (l, r) = (self.relaxed(l), self.relaxed(r));
             let is_truth = is_comparison(op) || matches!(op, BinaryOp::And | BinaryOp::Or);
