@@ -4,7 +4,7 @@
 use crate::mistakes::{self, Mistake};
 use crate::tune::Tuned;
 use crate::{Cli, Command, apply, host, words_of};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use oxeye::{Event, Progress};
 use oxeye_measure::counters;
 use std::ffi::OsString;
@@ -118,9 +118,13 @@ pub fn options(words: &[OsString]) -> Result<oxeye::Options, Failure> {
 }
 
 fn parsed(words: &[OsString]) -> Result<Command, Failure> {
-    let instead = |error| mistakes::instead(&error, words).unwrap_or_else(|| complaint(&error));
-    let parsed = Cli::try_parse_from(words);
-    parsed.map(|cli| cli.command).map_err(|error| Failure::Words(instead(error)))
+    let cli = Cli::command();
+    let instead = |error| mistakes::instead(&error, words, &cli).unwrap_or_else(|| complaint(&error));
+    let parsed = Cli::try_parse_from(words).map_err(|error| Failure::Words(instead(error)))?;
+    match mistakes::behind_dashes(words, &cli) {
+        Some(instead) => Err(Failure::Words(instead)),
+        None => Ok(parsed.command),
+    }
 }
 
 fn tuned((report, learnt): (oxeye::Report, String)) -> Answer {

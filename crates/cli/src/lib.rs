@@ -138,11 +138,14 @@ pub fn run(command_line: impl IntoIterator<Item = impl Into<OsString>>) -> Exit 
     let words: Vec<OsString> = command_line.into_iter().map(Into::into).collect();
     let Cli { command, manner } = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        Err(error) => match mistakes::instead(&error, &words) {
+        Err(error) => match mistakes::instead(&error, &words, &Cli::command()) {
             Some(instead) => return complain(&instead),
             None => error.exit(),
         },
     };
+    if let Some(instead) = mistakes::behind_dashes(&words, &Cli::command()) {
+        return complain(&instead);
+    }
     let old = words.get(1).and_then(|word| OLD_NAMES.iter().find(|(old, _)| word == old));
     if let Some((old, new)) = old.filter(|_| !manner.quiet) {
         // Where standard error is closed, nobody wants to know.

@@ -1,7 +1,6 @@
 //! Wrong invocations, each with what to do instead.
 
-use crate::Cli;
-use clap::CommandFactory;
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -133,41 +132,38 @@ const SHARED_OPTIONS: [&str; 5] = ["output", "verbose", "help", "version", "quie
 /// Options of compilers whose value may look like an option of ours.
 const PASS_ON: [&str; 6] = ["-Xlinker", "-Xclang", "-Xpreprocessor", "-Xassembler", "-mllvm", "-Xcompiler"];
 
-impl Given<'_> {
-    /// What to say if an option of the command stands among those of the compiler.
-    fn own_option(&self) -> Option<String> {
-        let cli = Cli::command();
-        let options = cli.get_subcommands().flat_map(|command| command.get_arguments());
-        // Whether it takes a value, by name.
-        let known: BTreeMap<&str, bool> = options
-            .chain(cli.get_arguments())
-            .filter_map(|option| Some((option.get_long()?, option.get_action().takes_values())))
-            .filter(|(name, _)| !SHARED_OPTIONS.contains(name))
-            .collect();
-        let (mut own, mut compiler) = (Vec::new(), Vec::new());
-        let mut words = self.compiler.iter().map(String::as_str);
-        while let Some(word) = words.next() {
-            let option = word.strip_prefix("--").map(|rest| rest.split_once('=').unwrap_or((rest, "")).0);
-            let takes_value = option.and_then(|name| known.get(name));
-            let is_passed_on = compiler.last().is_some_and(|before| PASS_ON.contains(before));
-            match takes_value.filter(|_| !is_passed_on) {
-                Some(takes_value) => {
-                    own.push(word);
-                    if *takes_value && !word.contains('=') {
-                        own.extend(words.next());
-                    }
+/// What to say of a command line that is understood, in which an option of the command stands among those of the compiler.
+pub(crate) fn behind_dashes(words: &[OsString], cli: &Command) -> Option<String> {
+    let words: Vec<&str> = words.iter().skip(1).map(|word| word.to_str()).collect::<Option<_>>()?;
+    let end = words.iter().position(|word| *word == "--")?;
+    let command = words[..end].iter().find_map(|word| cli.find_subcommand(word))?;
+    // Whether it takes a value, by name.
+    let known: BTreeMap<&str, bool> = (command.get_arguments().chain(cli.get_arguments()))
+        .filter_map(|option| Some((option.get_long()?, option.get_action().takes_values())))
+        .filter(|(name, _)| !SHARED_OPTIONS.contains(name))
+        .collect();
+    let (mut own, mut compiler) = (Vec::new(), Vec::new());
+    let mut behind = words[end + 1..].iter().copied();
+    while let Some(word) = behind.next() {
+        let option = word.strip_prefix("--").map(|rest| rest.split_once('=').unwrap_or((rest, "")).0);
+        let is_passed_on = compiler.last().is_some_and(|before| PASS_ON.contains(before));
+        match option.and_then(|name| known.get(name)).filter(|_| !is_passed_on) {
+            Some(takes_value) => {
+                own.push(word);
+                if *takes_value && !word.contains('=') {
+                    own.extend(behind.next());
                 }
-                None => compiler.push(word),
             }
+            None => compiler.push(word),
         }
-        let first = own.first()?.split('=').next().unwrap_or_default();
-        Some(format!(
-            "`{first}` is an option of Oxeye, and those stand before `--`:\n  {} {} -- {}",
-            self.shown(),
-            line(&own),
-            line(&compiler)
-        ))
     }
+    let first = own.first()?.split('=').next().unwrap_or_default();
+    Some(format!(
+        "`{first}` is an option of Oxeye, and those stand before `--`:\n  oxeye {} {} -- {}",
+        line(&words[..end]),
+        line(&own),
+        line(&compiler)
+    ))
 }
 
 /// The name of a program without its folder and its version.
@@ -191,7 +187,7 @@ pub(crate) fn check(file: &Path, compiler: &[String]) -> Result<(), Mistake> {
     let given = Given { file, compiler };
     match RULES.iter().find(|(is_wrong, _)| is_wrong(&given)) {
         Some((_, words)) => Err(Mistake(words(&given))),
-        None => given.own_option().map_or(Ok(()), |words| Err(Mistake(words))),
+        None => Ok(()),
     }
 }
 
@@ -207,12 +203,12 @@ pub(crate) fn check_folder(folder: Option<&Path>) -> Result<(), Mistake> {
 }
 
 /// What to do instead of a command line that the parser refuses; `None` where its own words are as good.
-pub(crate) fn instead(error: &clap::Error, words: &[OsString]) -> Option<String> {
+pub(crate) fn instead(error: &clap::Error, words: &[OsString], cli: &Command) -> Option<String> {
     let words: Vec<&str> = words.iter().skip(1).map(|word| word.to_str()).collect::<Option<_>>()?;
     match error.kind() {
         ErrorKind::UnknownArgument => {
             let unknown = context(error, ContextKind::InvalidArg)?;
-            Some(compile_command(&words).unwrap_or_else(|| no_argument(error, unknown, &words)))
+            Some(compile_command(&words).unwrap_or_else(|| no_argument(error, unknown, &words, cli)))
         }
         ErrorKind::MissingRequiredArgument => {
             if let Some(word) = words.iter().find(|word| is_of_file(word))
@@ -273,11 +269,11 @@ fn with_compile_command(words: &[&str]) -> Option<String> {
 }
 
 /// What is wrong with a word that a command does not know, and what was probably meant.
-fn no_argument(error: &clap::Error, unknown: &str, words: &[&str]) -> String {
+fn no_argument(error: &clap::Error, unknown: &str, words: &[&str], cli: &Command) -> String {
     let n_names = if matches!(words.first(), Some(&("db" | "cache"))) { 2 } else { 1 };
     let names = words.iter().take(n_names).take_while(|word| !word.starts_with('-'));
     let command = ["oxeye"].iter().chain(names).copied().collect::<Vec<_>>().join(" ");
-    let arguments = Arguments::of(&words[..n_names.min(words.len())]);
+    let arguments = Arguments::of(&words[..n_names.min(words.len())], cli);
     if !unknown.starts_with('-') {
         let why = match &arguments {
             Arguments { takes_compiler: true, .. } if unknown.ends_with(".c") => {
@@ -326,9 +322,8 @@ struct Arguments {
 
 impl Arguments {
     /// Those of the subcommand with these names.
-    fn of(names: &[&str]) -> Self {
-        let all = Cli::command();
-        let command = names.iter().try_fold(&all, |command, name| command.find_subcommand(name));
+    fn of(names: &[&str], cli: &Command) -> Self {
+        let command = names.iter().try_fold(cli, |command, name| command.find_subcommand(name));
         let has = |name: &str| command.is_some_and(|c| c.get_arguments().any(|a| a.get_id() == name));
         let takes_words = command.is_none_or(|command| command.get_positionals().next().is_some());
         let options = command.into_iter().flat_map(|command| command.get_arguments());
@@ -406,7 +401,8 @@ fn is_of_compiler(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
+    use crate::Cli;
+    use clap::{CommandFactory, Parser};
 
     /// What is said of `FILE -- CC ARGS`.
     fn said(file: &str, compiler: &[&str]) -> String {
@@ -425,19 +421,6 @@ mod tests {
         ] {
             assert!(said("a.c", compiler).starts_with(words), "{}", said("a.c", compiler));
         }
-        for (compiler, words) in [
-            (&["gcc", "-O2", "--dry-run"][..], "a.c --dry-run -- gcc -O2"),
-            (&["gcc", "--budget", "5s", "-lm"], "a.c --budget 5s -- gcc -lm"),
-            (&["cc", "--fp=strict", "-O2"], "a.c '--fp=strict' -- cc -O2"),
-        ] {
-            let said = said("a.c", compiler);
-            assert!(
-                said.contains("is an option of Oxeye") && said.ends_with(&format!(":\n  {words}")),
-                "{said}"
-            );
-        }
-        let passed_on = ["gcc", "-Xlinker", "--threads", "--sysroot=/", "--verbose", "-Wl,--threads"];
-        assert_eq!(said("a.c", &passed_on), "");
         for right in [&["gcc", "-O2"][..], &["x86_64-linux-gnu-gcc-12"], &["clang-19"], &[]] {
             assert_eq!(said("a.c", right), "");
         }
@@ -462,7 +445,7 @@ mod tests {
         let instead = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
             let error = Cli::try_parse_from(&words).err().expect("it is no command line");
-            super::instead(&error, &words)
+            super::instead(&error, &words, &Cli::command())
         };
         let behind = |line: &str| format!("the compile command stands behind `--`:\n  {line}");
         assert_eq!(instead("oxeye tune x.c gcc -O3"), Some(behind("oxeye tune x.c -- gcc -O3")));
@@ -477,7 +460,10 @@ mod tests {
         let quoted: Vec<OsString> =
             ["oxeye", "tune", "x.c", "--run", "./x 3", "-O2"].map(Into::into).to_vec();
         let error = Cli::try_parse_from(&quoted).err().expect("it is no command line");
-        assert_eq!(super::instead(&error, &quoted), Some(behind("oxeye tune x.c --run './x 3' -- cc -O2")));
+        assert_eq!(
+            super::instead(&error, &quoted, &Cli::command()),
+            Some(behind("oxeye tune x.c --run './x 3' -- cc -O2"))
+        );
         assert_eq!(
             instead("oxeye tune -- gcc -O3").as_deref(),
             Some("name the FILE before `--`:\n  oxeye tune FILE -- gcc -O3")
@@ -497,11 +483,38 @@ mod tests {
     }
 
     #[test]
+    fn options_that_belong_before_dashes() {
+        let said = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            behind_dashes(&words, &Cli::command())
+        };
+        for (line, meant) in [
+            ("oxeye tune a.c -- gcc -O2 --dry-run", "oxeye tune a.c --dry-run -- gcc -O2"),
+            ("oxeye optimize a.c -- gcc --budget 5s -lm", "oxeye optimize a.c --budget 5s -- gcc -lm"),
+            ("oxeye -v tune a.c -- cc --fp=strict -O2", "oxeye -v tune a.c '--fp=strict' -- cc -O2"),
+        ] {
+            let said = said(line).expect("a hint");
+            assert!(
+                said.contains("is an option of Oxeye") && said.ends_with(&format!(":\n  {meant}")),
+                "{said}"
+            );
+        }
+        for right in [
+            "oxeye tune a.c -- gcc -Xlinker --threads --sysroot=/ --verbose -Wl,--threads",
+            "oxeye tune a.c --dry-run -- gcc",
+            "oxeye profile a.c -- gcc --budget",
+            "oxeye check",
+        ] {
+            assert_eq!(said(right), None, "{right}");
+        }
+    }
+
+    #[test]
     fn words_that_no_command_knows() {
         let instead = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
             let error = Cli::try_parse_from(&words).err().expect("it is no command line");
-            super::instead(&error, &words).expect("a hint")
+            super::instead(&error, &words, &Cli::command()).expect("a hint")
         };
         for (line, meant) in [
             (

@@ -156,7 +156,7 @@ fn wrong_invocations_are_told_what_to_do_instead() {
         ("tune sums.c none.c -- gcc", "`none.c` is one word too many"),
         (
             "tune sums.c -- gcc -O2 --dry-run",
-            "`--dry-run` is an option of Oxeye, and those stand before `--`:\n  sums.c --dry-run -- gcc -O2",
+            "`--dry-run` is an option of Oxeye, and those stand before `--`:\n  oxeye tune sums.c --dry-run -- gcc -O2",
         ),
         ("tune sums.c --budget -5 -- gcc", "--budget -5: it must not be negative"),
         ("tune sums.c --min-share -2 -- gcc", "--min-share -2: it must not be negative"),
