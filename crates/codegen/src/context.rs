@@ -60,6 +60,15 @@ impl Registers {
     }
 }
 
+/// How functions of `<math.h>` are written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Math {
+    /// Whether the user's text calls `copysign`, so that it is declared there.
+    pub(crate) has_copysign: bool,
+    /// Whether square roots are those that do not set `errno`.
+    pub(crate) silent_roots: bool,
+}
+
 /// Names and substitutions in scope.
 pub(crate) struct Context<'a> {
     pub(crate) program: &'a Program,
@@ -100,10 +109,8 @@ pub(crate) struct Context<'a> {
     pub(crate) shared: BTreeSet<ArrayId>,
     /// Variables that are declared before the nest.
     pub(crate) declared: BTreeSet<ArrayId>,
-    /// Whether the user's text calls `copysign`, so that it is declared there.
-    pub(crate) has_copysign: bool,
-    /// Whether square roots are written as those that do not set `errno`.
-    pub(crate) silent_roots: bool,
+    /// How functions of `<math.h>` are written.
+    pub(crate) math: Math,
     /// What accesses are checked against, in debug builds.
     pub(crate) checks: Option<Checks>,
     /// The accesses that the text tells of.
@@ -164,8 +171,7 @@ impl<'a> Context<'a> {
             in_team: false,
             shared: BTreeSet::new(),
             declared: BTreeSet::new(),
-            has_copysign: true,
-            silent_roots: false,
+            math: Math { has_copysign: true, silent_roots: false },
             checks: None,
             watch: None,
         };

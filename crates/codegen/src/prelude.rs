@@ -2,6 +2,7 @@
 
 use crate::context::identifiers;
 use crate::isa::Isa;
+use crate::print::SILENT_ROOTS;
 use oxeye_ir::MathFn;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -83,7 +84,7 @@ pub fn prelude(bodies: &[&str]) -> String {
     if words.contains("OXEYE_IVDEP") || words.contains("simd") {
         text += "#if defined(__clang__)\n#pragma clang diagnostic ignored \"-Wpass-failed\"\n#endif\n";
     }
-    if words.contains("OXEYE_SQRT") || words.contains("OXEYE_SQRTF") {
+    if SILENT_ROOTS.iter().any(|root| words.contains(root)) {
         text += "#ifndef OXEYE_SQRT\n\
                  #if defined(__clang__)\n\
                  #if __has_builtin(__builtin_elementwise_sqrt)\n\

@@ -41,10 +41,8 @@ pub(crate) fn integer(value: i64) -> Text {
     Text::new(format!("{value}{suffix}"), if value < 0 { prec::UNARY } else { prec::PRIMARY })
 }
 
-/// The macro for a square root that does not set `errno`.
-fn silent_root(single: bool) -> &'static str {
-    if single { "OXEYE_SQRTF" } else { "OXEYE_SQRT" }
-}
+/// The macros for square roots that do not set `errno`, of `double` and of `float`.
+pub(crate) const SILENT_ROOTS: [&str; 2] = ["OXEYE_SQRT", "OXEYE_SQRTF"];
 
 impl Context<'_> {
     /// A variable of an affine expression.
@@ -190,14 +188,14 @@ impl Context<'_> {
             Expr::Call { function, single, args } if function.complex().is_some() => {
                 crate::complex::call(self, *function, *single, args)
             }
-            Expr::Call { function: MathFn::Sqrt, single, args } if self.silent_roots => {
+            Expr::Call { function: MathFn::Sqrt, single, args } if self.math.silent_roots => {
                 let args: Vec<String> = args.iter().map(|a| self.expr(a).text).collect();
-                Text::primary(format!("{}({})", silent_root(*single), args.join(", ")))
+                Text::primary(format!("{}({})", SILENT_ROOTS[usize::from(*single)], args.join(", ")))
             }
             Expr::Call { function, single, args } => {
                 let args: Vec<String> = args.iter().map(|a| self.expr(a).text).collect();
                 let suffix = if *single && function.integers().is_none() { "f" } else { "" };
-                let is_own = *function == MathFn::Copysign && !self.has_copysign;
+                let is_own = *function == MathFn::Copysign && !self.math.has_copysign;
                 let prefix = if is_own { "__builtin_" } else { "" };
                 Text::primary(format!("{prefix}{}{suffix}({})", function.c_name(), args.join(", ")))
             }

@@ -91,7 +91,7 @@ pub(crate) fn render_with(
     cx.open = open;
     cx.long = long;
     cx.watch = watch;
-    cx.has_copysign = calls(original_nest, MathFn::Copysign);
+    cx.math.has_copysign = calls(original_nest, MathFn::Copysign);
     cx.apart = binding.rows_apart(original_nest.id).collect();
     cx.checks = options.checks.as_deref().map(Checks::new);
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
@@ -691,12 +691,12 @@ impl Renderer<'_> {
             }
             directive.into_iter().for_each(|directive| r.directive(directive));
             hint.into_iter().for_each(|hint| r.line(hint));
-            let had_silent_roots = r.cx.silent_roots;
-            r.cx.silent_roots |= is_vector && r.options.roots_set_errno;
+            let had_silent_roots = r.cx.math.silent_roots;
+            r.cx.math.silent_roots |= is_vector && r.options.roots_set_errno;
             let n_aliases = r.cx.aliases.len();
             r.cx.aliases.append(&mut aliases);
             r.braced(text, |r| r.loop_body(header, body))?;
-            r.cx.silent_roots = had_silent_roots;
+            r.cx.math.silent_roots = had_silent_roots;
             r.cx.aliases.truncate(n_aliases);
             for (array, original) in originals {
                 r.cx.names.extend(original.map(|name| (array, name)));
