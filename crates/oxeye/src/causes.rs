@@ -181,9 +181,7 @@ impl NotKept {
             Self::Differs(_) => "--tolerance or --ignore, if that difference is allowed",
         }
     }
-}
 
-impl NotKept {
     /// In fewer words, for a line with many places.
     pub fn short(&self) -> &'static str {
         match self {
