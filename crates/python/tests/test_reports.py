@@ -97,7 +97,7 @@ def test_arrays_are_inputs(scale_c, tmp_path):
 def test_own_candidates_are_tried(sum_c, tmp_path):
     unit = oxeye.read(sum_c, cc=CC, threads=1)
     nest = next(nest for nest in unit.nests if nest.n_loops == 3)
-    given = dict(cc=CC, quick=True, threads=1, no_database=True, output=tmp_path / "out.c")
+    given = dict(cc=CC, budget="5m", threads=1, no_database=True, output=tmp_path / "out.c")
     own = [(nest, "tile j:64 i:16"), (nest, "tile i:8")]
     report = oxeye.tune(sum_c, recipes=own, **given)
     tried = [trial for trial in report.nests[nest.id].trials if trial.name == "my own"]

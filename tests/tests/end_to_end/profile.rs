@@ -188,8 +188,8 @@ fn bad_profiles_say_what_is_wrong() {
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     play.write("none.c", "int main(void) { return 0; }\n");
     let ran = play.run("profile none.c -- gcc");
-    assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("no loop nest"), "{}", ran.stdout);
+    assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("no loop nest in none.c"), "{}", ran.stderr);
 }
 
 #[test]
