@@ -125,6 +125,12 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
 impl Args {
     /// Applies the recipes, and writes what comes of it.
     pub(crate) fn answer(self) -> anyhow::Result<Replayed> {
+        if let Some(file) = &self.file
+            && self.recipe.extension().is_some_and(|extension| extension == "c")
+        {
+            let (recipe, file) = (self.recipe.display(), file.display());
+            bail!("{recipe} is C: the recipe file comes first: oxeye apply {file} {recipe}");
+        }
         let recipes = match self.trial {
             Some(trial) => SavedRecipes::File(oxeye::trial_recipes(&self.recipe, trial)?),
             None => SavedRecipes::load(&self.recipe)?,

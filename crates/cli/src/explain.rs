@@ -13,6 +13,7 @@ use oxeye::{
     CandidateExplanation, DonorExplanation, ExplainOptions, ExplainReport, NestExplanation, Options,
     Progress, RefusalExplanation, Verdict,
 };
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,8 +41,12 @@ Exit codes:
   2    could not run
   130  interrupted";
 
-/// Rows of each table and lines of each normal form, unless everything is asked for.
-const MOST_ROWS: usize = 12;
+/// Lines of each normal form, candidates and donors of each nest, unless everything is asked for.
+const MOST_LINES: usize = 12;
+const MOST_CANDIDATES: usize = 6;
+const MOST_DONORS: usize = 3;
+/// Share of the time from which on a nest is explained without being asked for.
+const WORTH_READING: f64 = 0.05;
 /// From this width on tables have columns that are not needed to follow them.
 const WIDER: usize = 120;
 
@@ -103,11 +108,24 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
 /// The report for people.
 fn render(report: &ExplainReport, view: View) -> String {
     let mut out = String::new();
-    for nest in &report.nests {
+    let takes_time = |nest: &&NestExplanation| nest.share.is_none_or(|share| share >= WORTH_READING);
+    let is_all = view.verbose || !report.nests.iter().any(|nest| takes_time(&nest));
+    let (told, brief): (Vec<_>, Vec<_>) = report.nests.iter().partition(|nest| is_all || takes_time(nest));
+    for nest in told {
         explain_nest(&mut out, nest, view);
     }
     if report.nests.is_empty() {
         out.push_str("no loop nest would be tuned\n");
+    }
+    if !brief.is_empty() {
+        let names: Vec<String> =
+            brief.iter().map(|nest| format!("{}:{}", nest.function, nest.line)).collect();
+        let line = format!(
+            "less than {} of the time each, shown with --verbose: {}",
+            percent(WORTH_READING),
+            names.join(", ")
+        );
+        out += &wrapped(&line, view.width);
     }
     // Nests with the same reason share a line.
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -149,7 +167,7 @@ fn described(out: &mut String, nest: &NestExplanation, view: View) {
     let sizes = if sizes.is_empty() { String::new() } else { format!(", {}", sizes.join(", ")) };
     *out += &wrapped(&format!("normal form{sizes}:"), view.width);
     let lines: Vec<&str> = known.text.lines().filter(|line| is_loop_or_stmt(line)).collect();
-    let shown = if view.verbose { lines.len() } else { MOST_ROWS };
+    let shown = if view.verbose { lines.len() } else { MOST_LINES };
     for line in lines.iter().take(shown) {
         // Nests are indented inside their program.
         let line = format!("  {}", line.strip_prefix("    ").unwrap_or(line));
@@ -226,15 +244,18 @@ fn donors(out: &mut String, nest: &NestExplanation, view: View) {
     if view.verbose {
         columns.extend([Column::words("entry"), Column::numbers("distance")]);
     }
-    let row = |donor: &DonorExplanation| {
+    let best_of = |donor: &DonorExplanation| {
         let best = donor.trials.iter().find(|trial| trial.speedup.is_some());
-        let by = best.map(|t| t.template.clone().unwrap_or_else(|| t.steps.join("; ")));
+        (best.and_then(|t| t.speedup), best.map(|t| t.template.clone().unwrap_or_else(|| t.steps.join("; "))))
+    };
+    let row = |donor: &DonorExplanation| {
+        let (gain, by) = best_of(donor);
         let what = donor.in_words.split(',').next().unwrap_or_default();
         let mut row = vec![
             what.to_owned(),
             donor.likeness.map(percent).unwrap_or_default(),
             donor.trials.len().to_string(),
-            best.and_then(|t| t.speedup).map(|s| format!("{s:.2}x")).unwrap_or_else(|| "-".into()),
+            gain.map(|s| format!("{s:.2}x")).unwrap_or_else(|| "-".into()),
             by.unwrap_or_else(|| "-".into()),
         ];
         if view.verbose {
@@ -243,8 +264,19 @@ fn donors(out: &mut String, nest: &NestExplanation, view: View) {
         }
         row
     };
-    let rows: Vec<Vec<String>> = nest.donors.iter().map(row).collect();
+    // Of donors that the same recipe helped, the nearest stands for all.
+    let mut recipes = HashSet::new();
+    let nearest = nest.donors.iter().filter(|donor| view.verbose || recipes.insert(best_of(donor).1));
+    let rows: Vec<Vec<String>> =
+        nearest.take(if view.verbose { usize::MAX } else { MOST_DONORS }).map(row).collect();
     *out += &columns::table(&columns, &rows, view.width);
+    if nest.donors.len() > rows.len() {
+        let _ = writeln!(
+            out,
+            "{} more with --verbose, most of them with the same recipes",
+            nest.donors.len() - rows.len()
+        );
+    }
     if view.verbose {
         for donor in &nest.donors {
             *out += &wrapped(&format!("loops of entry {}: {}", donor.entry, loops(donor)), view.width);
@@ -275,7 +307,12 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
     columns.extend(["donor gain", "predicted", "screened", "timed"].map(Column::numbers));
     columns.push(Column::words("verdict"));
     let factor = |speedup: Option<f64>| speedup.map(|s| format!("{s:.2}x")).unwrap_or_else(|| "-".into());
-    let shown = if view.verbose { nest.candidates.len() } else { MOST_ROWS };
+    let is_run = |candidate: &&CandidateExplanation| {
+        candidate.verdict.is_some_and(|verdict| verdict != Verdict::NotTried)
+    };
+    let any_is_run = nest.candidates.iter().any(|candidate| is_run(&candidate));
+    let is_shown = |candidate: &&CandidateExplanation| view.verbose || !any_is_run || is_run(candidate);
+    let shown = if view.verbose { nest.candidates.len() } else { MOST_CANDIDATES };
     let row = |candidate: &CandidateExplanation| {
         let mut row =
             vec![candidate.rank.map(|rank| rank.to_string()).unwrap_or_default(), candidate.name.clone()];
@@ -291,10 +328,10 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
         ]);
         row
     };
-    let rows: Vec<Vec<String>> = nest.candidates.iter().take(shown).map(row).collect();
+    let rows: Vec<Vec<String>> = nest.candidates.iter().filter(is_shown).take(shown).map(row).collect();
     *out += &columns::table(&columns, &rows, view.width);
-    if nest.candidates.len() > shown {
-        let _ = writeln!(out, "{} more with --verbose", nest.candidates.len() - shown);
+    if nest.candidates.len() > rows.len() {
+        let _ = writeln!(out, "{} more with --verbose", nest.candidates.len() - rows.len());
     }
     if nest.candidates.iter().any(|candidate| candidate.screened_ms.is_some()) {
         let original = nest.baseline_ms.map(|ms| format!(" (original: {})", time(ms))).unwrap_or_default();
@@ -303,7 +340,9 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
         );
         *out += &wrapped(&sentence, view.width);
     }
-    for candidate in nest.candidates.iter().filter(|candidate| candidate.rank.is_some() || view.verbose) {
+    let is_winner = |candidate: &CandidateExplanation| nest.winner.as_ref() == Some(&candidate.name);
+    let is_chosen = |candidate: &CandidateExplanation| !any_is_run && candidate.rank.is_some();
+    for candidate in nest.candidates.iter().filter(|c| view.verbose || is_winner(c) || is_chosen(c)) {
         *out += &wrapped(&format!("{}: {}", candidate.name, candidate.steps.join("; ")), view.width);
     }
 }

@@ -188,6 +188,10 @@ fn wrong_invocations_are_told_what_to_do_instead() {
             "rerun sums.c --candidates nofolder -- gcc",
             "--candidates: there is no nofolder; name the folder that `oxeye tune FILE --keep-candidates FOLDER` has written",
         ),
+        (
+            "apply sums.c sums.recipe.json",
+            "sums.c is C: the recipe file comes first: oxeye apply sums.recipe.json sums.c",
+        ),
         ("tune none.c --database /nowhere/x -- gcc", "--database: there is no folder /nowhere"),
         ("tune none.c --run foo( -- gcc", "--run <COMMAND>': nothing closes `(`"),
         ("tune none.c --run ./x| -- gcc", "no command stands behind `|`"),

@@ -1,5 +1,6 @@
 //! Guards for nests that are the text that was read only in some builds of the file.
 
+use crate::text::moved;
 use oxeye_ir::Span;
 
 /// The text in place of a nest: `block` where the conditions hold, the user's own text elsewhere. `preprocessor` is for
@@ -19,8 +20,9 @@ pub fn guarded(
         block.to_owned()
     } else {
         let condition = constant.join(" && ");
+        let original = moved(&original, 4);
         format!(
-            "{{\n{indent}if ({condition})\n{indent}{block}\n{indent}else {{\n{original}\n{indent}}}\n{indent}}}"
+            "{{\n{indent}if ({condition})\n{indent}{block}\n{indent}else {{\n{indent}    {original}\n{indent}}}\n{indent}}}"
         )
     };
     if preprocessor.is_empty() {

@@ -8,6 +8,7 @@ use crate::isa::Isa;
 use crate::options::RenderOptions;
 use crate::print::element_type;
 use crate::render::{Rendered, render};
+use crate::text::moved;
 use oxeye_binding::{Binding, Constant, OwnText, Step};
 use oxeye_ir::{Nest, Program, Storage};
 use std::collections::BTreeSet;
@@ -255,7 +256,7 @@ impl Interface {
         let function = format!(
             "{mark} static int {name}({parameters})\n{{\n{before}    {body}\n{after}    return 1;\n}}\n\n"
         );
-        let original = options.original.as_deref().unwrap_or_default();
+        let original = moved(options.original.as_deref().unwrap_or_default(), 8);
         let (outer, inner) = (" ".repeat(options.indent + 4), " ".repeat(options.indent + 8));
         let copied: String =
             copies.iter().map(|(name, ty)| format!("{outer}{ty} oxeye_{name} = {name};\n")).collect();

@@ -4,6 +4,7 @@ use super::lines::Line;
 use super::{Renderer, render_nest};
 use crate::CodegenError;
 use crate::options::RenderOptions;
+use crate::text::moved;
 use oxeye_ir::{Execution, Nest, Node};
 
 impl Renderer<'_> {
@@ -11,7 +12,7 @@ impl Renderer<'_> {
     pub(super) fn fallback(&mut self, nest: &Nest) -> Result<(), CodegenError> {
         if let Some(text) = &self.options.original {
             let depth = self.depth;
-            for (k, line) in text.lines().enumerate() {
+            for (k, line) in moved(text, 4 * (depth + 1)).lines().enumerate() {
                 self.out.push(Line::new(if k == 0 { depth + 1 } else { 0 }, line));
             }
             return Ok(());

@@ -299,7 +299,7 @@ impl Run<'_> {
                     nest.speedup = Some(figures.speedup);
                     nest.bound = figures.bound;
                     nest.roof_fraction = figures.roof_fraction;
-                    let is_other = !has_text(file, idx, &figures.text);
+                    let is_other = !has_text(&state.tuned, &figures.text);
                     nest.note = is_other.then(|| OTHER_TEXT.to_owned()).or(hint.clone());
                 }
                 Err(why) => nest.failure = Some(why),
@@ -395,11 +395,10 @@ impl Run<'_> {
 const OTHER_TEXT: &str =
     "its recipe gives another text now (has what it calls changed, or oxeye?); that was measured";
 
-/// Whether a file has this text for a nest.
-fn has_text(file: &LockedFile, nest: usize, text: &str) -> bool {
+/// Whether one of the texts of a file and what it includes has this text.
+fn has_text(files: &BTreeMap<PathBuf, String>, text: &str) -> bool {
     let unix = |text: &str| text.replace("\r\n", "\n");
-    let mut pieces = file.parts().flat_map(|(_, pieces)| pieces).filter(|piece| piece.nests.contains(&nest));
-    pieces.any(|piece| unix(&piece.after).contains(unix(text).trim()))
+    files.values().any(|file| unix(file).contains(unix(text).trim()))
 }
 
 /// Where a file is built.
