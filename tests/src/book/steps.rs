@@ -67,7 +67,7 @@ fn example(path: &Path) -> Result<(String, String, String), String> {
     let options = RenderOptions {
         threads: 2,
         reassociate: true,
-        original: Some(dedented(&before).replace('\n', "\n        ")),
+        original: Some(dedented(&before)),
         ..RenderOptions::default()
     };
     let after = render_nest(&applied.program, &function.binding, &applied.nest, &options);

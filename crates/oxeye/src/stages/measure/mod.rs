@@ -59,7 +59,10 @@ pub(crate) use wide::is_worth_it;
 use wide::{widen, widen_own_text};
 
 /// Nests with this share of the program's time have a turn in any case.
-const SHARE_WITH_TURN: f64 = 0.03;
+const SHARE_WITH_TURN: f64 = 0.01;
+
+/// A call that is over sooner is hardly ever faster with threads, which take time to begin and to end.
+const WORTH_THREADS_SECONDS: f64 = 50e-6;
 
 /// So many trials of a nest are kept besides the winner.
 const MOST_OTHERS: usize = 2;
@@ -100,8 +103,8 @@ pub(super) enum Round {
     Second,
 }
 
-/// Tries the candidates of nests in this order, which comes with their shares of the time, until the end. Those with one thread
-/// are tried first, and nests that matter have their turn however long those before them take.
+/// Tries the candidates of nests in this order, which comes with their shares of the time, until the end. One for several threads
+/// and one for one are tried first, and nests that matter have their turn however long those before them take.
 ///
 /// # Errors
 /// If the run is interrupted.
@@ -132,7 +135,7 @@ pub(super) fn take_turns(
             continue;
         }
         let how = session.rendering(nest.place.around(unit), nest.threads(session));
-        nest.try_alone_first(how);
+        nest.try_plain_first(how);
         nest.saved_inside = saved;
         measure_nest(session, unit, *idx, nest, deadline)?;
     }
@@ -140,23 +143,33 @@ pub(super) fn take_turns(
 }
 
 impl TunedNest {
-    /// Puts those candidates before all others that one thread runs, as written or where the steps are for several: they cost
-    /// least to try, and are what is left where the program does not gain from threads.
-    fn try_alone_first(&mut self, how: Rendering<'_>) {
-        let is_first = |k: &usize| self.trials[*k].is_ready() && !self.trials[*k].is_parallel();
+    /// Puts two candidates before all others: the first of those for several threads, unless the nest is too short for them, and
+    /// one that one thread runs, as written or where the steps are for several, which is what is left where the program does not
+    /// gain from threads. Where time is short, the first of the two is all that is tried.
+    fn try_plain_first(&mut self, how: Rendering<'_>) {
+        let seconds = self.seconds_in_place();
         // Each call of a long nest takes its time from the others.
-        let is_long = self.seconds_in_place().is_some_and(|seconds| seconds > LONG_SECONDS);
+        let is_long = seconds.is_some_and(|seconds| seconds > LONG_SECONDS);
         // No more than were to be tried.
         let n_first = if is_long { 1 } else { TRIED_FIRST }.min(self.n_first.max(1));
-        let mut chosen: Vec<usize> = (0..self.trials.len()).filter(is_first).take(n_first).collect();
-        let n_missing = n_first - chosen.len();
+        let pays_threads = n_first > 1 && seconds.is_none_or(|seconds| seconds > WORTH_THREADS_SECONDS);
+        let mut ready = (0..self.trials.len()).filter(|k| self.trials[*k].is_ready());
+        let shared = ready.clone().find(|k| pays_threads && self.trials[*k].is_parallel());
+        let n_alone = n_first - usize::from(shared.is_some());
+        let alone = ready.by_ref().filter(|k| !self.trials[*k].is_parallel()).take(n_alone);
+        let alone: Vec<usize> = alone.collect();
+        let n_missing = n_alone - alone.len();
         let ready = self.trials.iter().filter(|trial| trial.is_ready());
-        let alone = ready.filter_map(|trial| trial.alone(how, Some(self.place.span))).take(n_missing);
-        let mut first: Vec<Trial> = alone.collect();
-        self.n_first += first.len() + chosen.iter().filter(|k| **k >= self.n_first).count();
-        while let Some(k) = chosen.pop() {
-            first.insert(0, self.trials.remove(k));
-        }
+        let made = ready.filter_map(|trial| trial.alone(how, Some(self.place.span))).take(n_missing);
+        let made: Vec<Trial> = made.collect();
+        let chosen: Vec<usize> = shared.into_iter().chain(alone).collect();
+        self.n_first += made.len() + chosen.iter().filter(|k| **k >= self.n_first).count();
+        let first: Vec<Trial> = chosen.iter().map(|k| self.trials[*k].clone()).chain(made).collect();
+        let mut position = 0;
+        self.trials.retain(|_| {
+            position += 1;
+            !chosen.contains(&(position - 1))
+        });
         self.trials.splice(0..0, first);
         Trial::mark_duplicates(&mut self.trials);
     }
