@@ -125,9 +125,8 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
 impl Args {
     /// Applies the recipes, and writes what comes of it.
     pub(crate) fn answer(self) -> anyhow::Result<Replayed> {
-        if let Some(file) = &self.file
-            && self.recipe.extension().is_some_and(|extension| extension == "c")
-        {
+        let is_c = |path: &Path| path.extension().is_some_and(|extension| extension == "c");
+        if let Some(file) = self.file.as_deref().filter(|file| is_c(&self.recipe) && !is_c(file)) {
             let (recipe, file) = (self.recipe.display(), file.display());
             bail!("{recipe} is C: the recipe file comes first: oxeye apply {file} {recipe}");
         }
