@@ -271,11 +271,7 @@ fn donors(out: &mut String, nest: &NestExplanation, view: View) {
         nearest.take(if view.verbose { usize::MAX } else { MOST_DONORS }).map(row).collect();
     *out += &columns::table(&columns, &rows, view.width);
     if nest.donors.len() > rows.len() {
-        let _ = writeln!(
-            out,
-            "{} more with --verbose, most of them with the same recipes",
-            nest.donors.len() - rows.len()
-        );
+        let _ = writeln!(out, "{} more with --verbose", nest.donors.len() - rows.len());
     }
     if view.verbose {
         for donor in &nest.donors {
@@ -307,12 +303,17 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
     columns.extend(["donor gain", "predicted", "screened", "timed"].map(Column::numbers));
     columns.push(Column::words("verdict"));
     let factor = |speedup: Option<f64>| speedup.map(|s| format!("{s:.2}x")).unwrap_or_else(|| "-".into());
-    let is_run = |candidate: &&CandidateExplanation| {
+    let is_winner = |candidate: &CandidateExplanation| nest.winner.as_ref() == Some(&candidate.name);
+    let is_run = |candidate: &CandidateExplanation| {
         candidate.verdict.is_some_and(|verdict| verdict != Verdict::NotTried)
     };
-    let any_is_run = nest.candidates.iter().any(|candidate| is_run(&candidate));
-    let is_shown = |candidate: &&CandidateExplanation| view.verbose || !any_is_run || is_run(candidate);
-    let shown = if view.verbose { nest.candidates.len() } else { MOST_CANDIDATES };
+    let any_is_run = nest.candidates.iter().any(is_run);
+    let mut n_shown = 0;
+    let is_shown = |candidate: &&CandidateExplanation| {
+        let may_be = !any_is_run || is_run(candidate);
+        n_shown += usize::from(may_be);
+        view.verbose || may_be && n_shown <= MOST_CANDIDATES || is_winner(candidate)
+    };
     let row = |candidate: &CandidateExplanation| {
         let mut row =
             vec![candidate.rank.map(|rank| rank.to_string()).unwrap_or_default(), candidate.name.clone()];
@@ -328,7 +329,7 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
         ]);
         row
     };
-    let rows: Vec<Vec<String>> = nest.candidates.iter().filter(is_shown).take(shown).map(row).collect();
+    let rows: Vec<Vec<String>> = nest.candidates.iter().filter(is_shown).map(row).collect();
     *out += &columns::table(&columns, &rows, view.width);
     if nest.candidates.len() > rows.len() {
         let _ = writeln!(out, "{} more with --verbose", nest.candidates.len() - rows.len());
@@ -340,7 +341,6 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
         );
         *out += &wrapped(&sentence, view.width);
     }
-    let is_winner = |candidate: &CandidateExplanation| nest.winner.as_ref() == Some(&candidate.name);
     let is_chosen = |candidate: &CandidateExplanation| !any_is_run && candidate.rank.is_some();
     for candidate in nest.candidates.iter().filter(|c| view.verbose || is_winner(c) || is_chosen(c)) {
         *out += &wrapped(&format!("{}: {}", candidate.name, candidate.steps.join("; ")), view.width);

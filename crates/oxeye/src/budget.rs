@@ -156,8 +156,7 @@ pub(crate) fn compiled_together(
     const LEAST_BUILD: f64 = 0.1;
     let most = (if baseline_seconds > LONG_SECONDS { 1 } else { 4 }) * cores as usize;
     let fit = left.as_secs_f64() / 2.0 / build_seconds.max(LEAST_BUILD) * f64::from(cores);
-    // The original is one of them.
-    (fit as usize).saturating_sub(1).clamp(1, most)
+    (fit as usize).clamp(1, most)
 }
 
 /// Tells the time. What a search decides is never a function of it, but for when it stops.
@@ -289,7 +288,7 @@ mod tests {
     fn little_time_is_for_few_candidates() {
         let together =
             |baseline: f64, left: u64| compiled_together(baseline, 4, Duration::from_millis(left), 0.5);
-        assert_eq!((together(0.1, 60_000), together(0.1, 1500), together(0.1, 0)), (16, 5, 1));
+        assert_eq!((together(0.1, 60_000), together(0.1, 1500), together(0.1, 0)), (16, 6, 1));
         assert_eq!((together(2.0, 60_000), together(2.0, 0)), (4, 1));
         assert_eq!(compiled_together(2.0, 1, Duration::ZERO, 0.5), 1);
     }

@@ -153,24 +153,20 @@ impl TunedNest {
         // No more than were to be tried.
         let n_first = if is_long { 1 } else { TRIED_FIRST }.min(self.n_first.max(1));
         let pays_threads = n_first > 1 && seconds.is_none_or(|seconds| seconds > WORTH_THREADS_SECONDS);
-        let mut ready = (0..self.trials.len()).filter(|k| self.trials[*k].is_ready());
-        let shared = ready.clone().find(|k| pays_threads && self.trials[*k].is_parallel());
-        let n_alone = n_first - usize::from(shared.is_some());
-        let alone = ready.by_ref().filter(|k| !self.trials[*k].is_parallel()).take(n_alone);
-        let alone: Vec<usize> = alone.collect();
-        let n_missing = n_alone - alone.len();
-        let ready = self.trials.iter().filter(|trial| trial.is_ready());
-        let made = ready.filter_map(|trial| trial.alone(how, Some(self.place.span))).take(n_missing);
-        let made: Vec<Trial> = made.collect();
-        let chosen: Vec<usize> = shared.into_iter().chain(alone).collect();
+        let ready: Vec<usize> = (0..self.trials.len()).filter(|k| self.trials[*k].is_ready()).collect();
+        let is_parallel = |k: &usize| self.trials[*k].is_parallel();
+        let mut chosen: Vec<usize> =
+            ready.iter().copied().filter(|k| pays_threads && is_parallel(k)).take(1).collect();
+        chosen.extend(ready.iter().filter(|k| !is_parallel(k)).take(n_first - chosen.len()));
+        let trials = ready.iter().map(|k| &self.trials[*k]);
+        let made = trials.filter_map(|trial| trial.alone(how, Some(self.place.span)));
+        let made: Vec<Trial> = made.take(n_first - chosen.len()).collect();
         self.n_first += made.len() + chosen.iter().filter(|k| **k >= self.n_first).count();
-        let first: Vec<Trial> = chosen.iter().map(|k| self.trials[*k].clone()).chain(made).collect();
-        let mut position = 0;
-        self.trials.retain(|_| {
-            position += 1;
-            !chosen.contains(&(position - 1))
-        });
-        self.trials.splice(0..0, first);
+        let rank = |k: usize| chosen.iter().position(|c| *c == k).unwrap_or(chosen.len());
+        let mut ranked: Vec<(usize, Trial)> = self.trials.drain(..).enumerate().collect();
+        ranked.sort_by_key(|(k, _)| rank(*k));
+        self.trials.extend(ranked.into_iter().map(|(_, trial)| trial));
+        self.trials.splice(chosen.len()..chosen.len(), made);
         Trial::mark_duplicates(&mut self.trials);
     }
 }
@@ -388,6 +384,8 @@ fn build_first(site: ReplaySite<'_>, trials: &[Trial], deadline: Instant) -> Res
     let left = deadline.saturating_duration_since(Instant::now());
     let n_first = compiled_together(in_place, session.host.cores, left, session.workshop.build_seconds());
     let (mut numbers, mut jobs) = (Vec::new(), vec![site.original()?]);
+    // The original takes the place of one.
+    let n_first = (n_first - 1).max(1);
     for (k, trial) in trials.iter().enumerate().filter(|(_, trial)| trial.is_ready()).take(n_first) {
         let Some(job) = site.candidate(k, trial, deadline)? else { continue };
         numbers.push(k);
