@@ -82,7 +82,7 @@ mod tests {
         );
         assert_eq!(
             guarded(source, at("for (;;);"), "{ }", &[], &["(D) == (0.5)".to_owned()]),
-            "{\n    if ((D) == (0.5))\n    { }\n    else {\nfor (;;);\n    }\n    }"
+            "{\n    if ((D) == (0.5))\n    { }\n    else {\n        for (;;);\n    }\n    }"
         );
         assert_eq!(guarded(source, at("for (;;);"), "{ }", &[], &[]), "{ }");
     }
