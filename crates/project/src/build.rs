@@ -23,9 +23,19 @@ pub struct Build {
     objects: BTreeMap<UnitIdx, PathBuf>,
     /// Seconds that a unit took to compile.
     seconds: BTreeMap<UnitIdx, f64>,
+    /// What units were compiled of last.
+    latest: Mutex<BTreeMap<UnitIdx, Compiled>>,
     /// Objects as parts of a shared library.
     movable: Mutex<BTreeMap<UnitIdx, PathBuf>>,
     n_links: Mutex<usize>,
+}
+
+/// An object, and what it was made of.
+#[derive(Debug)]
+struct Compiled {
+    text: Vec<u8>,
+    more: Vec<String>,
+    object: PathBuf,
 }
 
 impl Build {
@@ -53,6 +63,7 @@ impl Build {
             folder,
             objects: BTreeMap::new(),
             seconds: BTreeMap::new(),
+            latest: Mutex::default(),
             movable: Mutex::default(),
             n_links: Mutex::new(0),
         };
@@ -123,7 +134,20 @@ impl Build {
             memory_bytes,
             ..CompileJob::object(source, folder.join(format!("{base}.o")))
         };
-        Compiler::new(&unit.compiler, &unit.flags).compile(&job.args(more))
+        let latest = || self.latest.lock().unwrap_or_else(|e| e.into_inner());
+        latest().remove(&idx);
+        let object = Compiler::new(&unit.compiler, &unit.flags).compile(&job.args(more))?;
+        if let Ok(text) = std::fs::read(source) {
+            latest().insert(idx, Compiled { text, more: more.to_vec(), object: object.clone() });
+        }
+        Ok(object)
+    }
+
+    /// The object of a unit that was compiled last, if it was made of this text with these flags.
+    pub fn latest(&self, idx: UnitIdx, text: &[u8], more: &[String]) -> Option<PathBuf> {
+        let latest = self.latest.lock().unwrap_or_else(|e| e.into_inner());
+        let is_same = |compiled: &&Compiled| compiled.text == text && compiled.more == more;
+        latest.get(&idx).filter(is_same).map(|compiled| compiled.object.clone())
     }
 
     /// From now on, a unit has this object; returns the one before.

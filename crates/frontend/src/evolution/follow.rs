@@ -153,12 +153,9 @@ impl<'f> Evaluator<'f> {
                     return self.as_it_is(e);
                 }
                 // What does not change and is no plain sum is one thing.
-                if !is_linear
-                    && !compares(*op)
-                    && !self.changes(e)
-                    && constant(r).is_none()
-                    && constant(l).is_none()
-                {
+                let has_constant = constant(l).or(constant(r)).is_some();
+                let is_scaled = has_constant && matches!(op, BinaryOp::Mul | BinaryOp::Shl);
+                if !is_linear && !compares(*op) && !is_scaled && !self.changes(e) {
                     return self.as_it_is(e);
                 }
                 let (l, r) = (self.value(state, l), self.value(state, r));

@@ -286,14 +286,17 @@ impl Lowerer<'_> {
         known.unwrap_or_else(|| self.state.program.add_symbol(text, ScalarType::I64))
     }
 
-    /// An end of a loop that the nest does not change, but chooses or multiplies, as in `k < (is_first ? n : m)` and
-    /// `k < n * m`: a number computed before the nest.
+    /// An end of a loop that the nest does not change, but chooses or computes, as in `k < (is_first ? n : m)`, `k < n * m` and
+    /// `k < n / 2`: a number computed before the nest.
     pub(super) fn computed_end(&mut self, e: &Expr) -> Option<Affine> {
         let (computed, shift) = match e {
             Expr::Binary(BinaryOp::Add, l, r) => (&**l, r.as_affine()?.as_constant()?),
             e => (e, 0),
         };
-        let is_computed = matches!(computed, Expr::Select { .. } | Expr::Binary(BinaryOp::Mul, ..));
+        let is_computed = match computed {
+            Expr::Binary(op, ..) => is_arithmetic(*op),
+            other => matches!(other, Expr::Select { .. }),
+        };
         let text = is_computed.then(|| text(&self.state.program, computed)).flatten()?;
         self.relies_on(computed);
         Some(Affine::var(self.computed_before(text)).offset(shift))
@@ -375,19 +378,39 @@ fn rounded_up(distance: Expr, by: Expr) -> Expr {
     Expr::Binary(BinaryOp::Div, Box::new(sum), Box::new(by))
 }
 
-/// Sums, products and choices in C, computed in 64 bits; `None` if something in them is not a plain variable.
+/// Operations that are the same in 64 bits, where they do not overflow.
+fn is_arithmetic(op: BinaryOp) -> bool {
+    use BinaryOp::{Add, Div, Max, Min, Mul, Rem, Sub};
+    matches!(op, Add | Sub | Mul | Div | Rem | Min | Max)
+}
+
+/// A divisor by which every number can be divided.
+fn is_above_one(e: &Expr) -> bool {
+    e.as_affine().and_then(Affine::as_constant).is_some_and(|n| n > 1)
+}
+
+/// Arithmetic and choices in C, computed in 64 bits; `None` if something in them is no variable or member.
 pub(super) fn text(program: &Program, e: &Expr) -> Option<String> {
     match e {
         Expr::Cast(ScalarType::I64, inner) => text(program, inner),
-        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), l, r) => {
+        Expr::Select { condition, then, otherwise } => {
+            let condition = match &**condition {
+                Expr::Binary(op, l, r) if is_comparison(*op) => {
+                    format!("{} {} {}", text(program, l)?, op.symbol()?.0, text(program, r)?)
+                }
+                other => text(program, other)?,
+            };
+            Some(format!("({condition} ? {} : {})", text(program, then)?, text(program, otherwise)?))
+        }
+        Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, r) if !is_above_one(r) => None,
+        Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), l, r) => {
+            let sign = if *op == BinaryOp::Min { "<" } else { ">" };
+            let (l, r) = (text(program, l)?, text(program, r)?);
+            Some(format!("({l} {sign} {r} ? {l} : {r})"))
+        }
+        Expr::Binary(op, l, r) if is_arithmetic(*op) => {
             let (sign, _) = op.symbol()?;
             Some(format!("({} {sign} {})", text(program, l)?, text(program, r)?))
-        }
-        Expr::Select { condition, then, otherwise } => {
-            let Expr::Binary(op, l, r) = &**condition else { return None };
-            let (sign, _) = op.symbol().filter(|_| is_comparison(*op))?;
-            let (l, r) = (text(program, l)?, text(program, r)?);
-            Some(format!("({l} {sign} {r} ? {} : {})", text(program, then)?, text(program, otherwise)?))
         }
         Expr::Affine(a) => {
             let mut text = String::new();
@@ -403,9 +426,10 @@ pub(super) fn text(program: &Program, e: &Expr) -> Option<String> {
             for (var, c) in a.terms() {
                 let Var::Sym(id) = var else { return None };
                 let name = &program.symbols.get(&id)?.name;
-                // Itself a number that is computed so, or a plain variable.
+                // Itself a number that is computed so, a variable, or a part of one.
                 let is_computed = name.starts_with("((long)");
-                if !is_computed && !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']');
+                if !is_computed && !name.replace("->", ".").chars().all(is_part) {
                     return None;
                 }
                 let factor =

@@ -223,3 +223,90 @@ int main(int argc, char **argv)
         SIZES,
     );
 }
+
+#[test]
+fn pointers_that_walk_over_rows_as_long_as_something_computed() {
+    assert_snapshot!(shown(
+        "typedef struct { int inputs, hidden; } net;
+void chosen(const net *a, int is_first, double *w, const double *x)
+{
+    for (int j = 0; j < a->hidden; ++j) {
+        *w++ += 1.0;
+        for (int k = 1; k < (is_first ? a->inputs : a->hidden) + 1; ++k)
+            *w++ += x[k - 1];
+    }
+}
+void half(int m, int n, double *w, const double *x)
+{
+    for (int j = 0; j < m; ++j)
+        for (int k = 0; k < n / 2; ++k)
+            *w++ += x[k];
+}
+void least(int m, int n, int l, double *w, const double *x)
+{
+    for (int j = 0; j < m; ++j)
+        for (int k = 0; k < (n < l ? n : l); ++k)
+            *w++ += x[k];
+}
+void divided(int m, int n, int by, double *w, const double *x)
+{
+    for (int j = 0; j < m; ++j)
+        for (int k = 0; k < n / by; ++k)
+            *w++ += x[k];
+}
+"
+    ));
+}
+
+#[test]
+fn programs_with_rows_as_long_as_something_computed_do_the_same() {
+    same_output(
+        "typedef struct { int inputs, hidden; } net;
+static double *chosen(const net *a, int is_first, double *w, const double *x)
+{
+    for (int j = 0; j < a->hidden; ++j) {
+        *w++ += 1.0;
+        for (int k = 1; k < (is_first ? a->inputs : a->hidden) + 1; ++k)
+            *w++ += x[k - 1];
+    }
+    return w;
+}
+static void half(int m, int n, double *w, const double *x)
+{
+    for (int j = 0; j < m; ++j)
+        for (int k = 0; k < n / 2; ++k)
+            *w++ += x[k];
+}
+static void least(int m, int n, int l, double *w, const double *x)
+{
+    for (int j = 0; j < m; ++j)
+        for (int k = 0; k < (n < l ? n : l); ++k)
+            *w++ += x[k];
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), size = (n + 2) * (n + 2);
+    double *w = malloc(size * sizeof *w), *x = malloc(size * sizeof *x);
+    for (int i = 0; i < size; i++) {
+        w[i] = i % 7 - 2;
+        x[i] = i % 5 * 0.5;
+    }
+    net a = { n / 2, n };
+    long moved = chosen(&a, 1, w, x) - w;
+    moved += chosen(&a, 0, w, x) - w;
+    half(n, n, w, x);
+    half(n, 3 - n, w, x);
+    least(n, n / 3, 5, w, x);
+    least(n, n, -1, w, x);
+    double sum = 0;
+    for (int i = 0; i < size; i++)
+        sum += w[i] * (i % 3);
+    printf(\"%.17g %ld\\n\", sum, moved);
+    free(w); free(x);
+    return 0;
+}
+",
+        3,
+        SIZES,
+    );
+}

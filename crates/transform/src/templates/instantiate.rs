@@ -258,6 +258,7 @@ impl Start {
                 if !builder.gather_batches() {
                     return Err(Unfit::Inapplicable("no loop has long arithmetic under a condition".into()));
                 }
+                builder.vectorize(false);
             }
         }
         let recipe = Recipe { steps: [&self.first[..], &builder.steps].concat() };

@@ -198,14 +198,21 @@ impl Subject {
         let Unit { compiler, flags: own, .. } = &self.build.project().units[unit];
         let folder = self.work.subdir(name)?;
         let (text, included) = redirected(source, compiler, own, changed, &folder)?;
+        let text = passing_for(source, &text);
+        let beside = source.parent().unwrap_or(Path::new("/")).display().to_string();
+        let mut args = vec!["-g".to_owned(), "-iquote".into(), beside];
+        args.extend(flags.iter().cloned());
+        // A file that was just tuned was compiled to see whether it can be.
+        if included.is_empty()
+            && let Some(object) = self.build.latest(unit, &encoded(&text), &args)
+        {
+            return Ok(object);
+        }
         for MovedFile { path, name, text } in included {
             write(&path, &passing_for(&name, &text))?;
         }
         let copy = folder.join("unit.c");
-        write(&copy, &passing_for(source, &text))?;
-        let beside = source.parent().unwrap_or(Path::new("/")).display().to_string();
-        let mut args = vec!["-g".to_owned(), "-iquote".into(), beside];
-        args.extend(flags.iter().cloned());
+        write(&copy, &text)?;
         Ok(self.build.compile(unit, &copy, name, &args, None)?)
     }
 
