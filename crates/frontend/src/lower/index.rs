@@ -33,8 +33,11 @@ impl Lowerer<'_> {
     }
 
     /// An index.
-    pub(crate) fn index(&self, value: Value) -> Expr {
-        self.stripped(&value.e, Mode::Index).unwrap_or(value.e)
+    pub(crate) fn index(&mut self, value: Value) -> Expr {
+        match self.stripped(&value.e, Mode::Index) {
+            Some(e) => self.with_quotients_before(e),
+            None => value.e,
+        }
     }
 
     /// An expression that was stripped of conversions, with its products in 64 bits if the source has them so.

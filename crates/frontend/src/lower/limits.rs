@@ -238,17 +238,28 @@ impl Lowerer<'_> {
         if let Some(offset) = shift.as_constant() {
             // A negative numerator is rounded the other way, but to a value not above zero in both cases.
             let is_harmless = is_upper && offset <= 0 && self.facts.prove_non_negative(&Affine::var(id));
-            if let Some(term) = self.quotient(other, offset, is_harmless) {
+            // With what is computed before the nest, it is compared in the same terms.
+            let is_before = self.is_computed_before(other);
+            if let Some(term) = self.quotient(other, offset, is_harmless).filter(|_| !is_before) {
                 limits.terms.push(term);
                 return Ok(());
             }
         }
         let data = Expr::binary(BinaryOp::Add, other.clone(), Expr::Affine(shift)).without_zero();
-        limits.terms.push(match self.computed_end(&data) {
-            Some(end) => end.into(),
-            None => BoundTerm::Data(data),
-        });
+        let end = self.end_before(data);
+        limits.terms.push(end);
         Ok(())
+    }
+
+    /// A first or last value of a loop's variable, linear where it can be computed before the nest.
+    pub(super) fn end_before(&mut self, data: Expr) -> BoundTerm {
+        match self.with_quotients_before(data) {
+            Expr::Affine(a) => a.into(),
+            data => match self.computed_end(&data) {
+                Some(end) => end.into(),
+                None => BoundTerm::Data(data),
+            },
+        }
     }
 }
 

@@ -421,7 +421,7 @@ impl Lowerer<'_> {
         Ok(terms)
     }
 
-    fn split_first(&self, e: Expr, is_increasing: bool, terms: &mut Vec<BoundTerm>) {
+    fn split_first(&mut self, e: Expr, is_increasing: bool, terms: &mut Vec<BoundTerm>) {
         let offset = if is_increasing { 0 } else { 1 };
         match e {
             Expr::Affine(a) => terms.push(a.offset(offset).into()),
@@ -435,8 +435,10 @@ impl Lowerer<'_> {
             }
             e => match self.quotient(&e, offset, false) {
                 Some(term) => terms.push(term),
-                None => terms
-                    .push(BoundTerm::Data(Expr::binary(BinaryOp::Add, e, Expr::from(offset)).without_zero())),
+                None => {
+                    let data = Expr::binary(BinaryOp::Add, e, Expr::from(offset)).without_zero();
+                    terms.push(self.end_before(data));
+                }
             },
         }
     }

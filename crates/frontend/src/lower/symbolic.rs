@@ -294,12 +294,49 @@ impl Lowerer<'_> {
             e => (e, 0),
         };
         let is_computed = match computed {
-            Expr::Binary(op, ..) => is_arithmetic(*op),
+            Expr::Binary(op, ..) => is_arithmetic(*op) || *op == BinaryOp::Shr,
             other => matches!(other, Expr::Select { .. }),
         };
         let text = is_computed.then(|| text(&self.state.program, computed)).flatten()?;
         self.relies_on(computed);
         Some(Affine::var(self.computed_before(text)).offset(shift))
+    }
+
+    /// The same with quotients of what the nest does not change as numbers computed before it: what is left may be linear.
+    pub(super) fn with_quotients_before(&mut self, e: Expr) -> Expr {
+        match e {
+            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), l, r) => {
+                Expr::binary(op, self.with_quotients_before(*l), self.with_quotients_before(*r))
+            }
+            Expr::Cast(ScalarType::I64, inner) => match self.with_quotients_before(*inner) {
+                Expr::Affine(a) => a.into(),
+                other => Expr::Cast(ScalarType::I64, Box::new(other)),
+            },
+            e => match self.quotient_symbol(&e) {
+                Some(quotient) => quotient.into(),
+                None => e,
+            },
+        }
+    }
+
+    /// A quotient by a constant, as a number computed before the nest.
+    fn quotient_symbol(&mut self, e: &Expr) -> Option<Affine> {
+        let Expr::Binary(op @ (BinaryOp::Div | BinaryOp::Shr), l, r) = e else { return None };
+        let whole = l.as_affine()?;
+        // Quotients are rounded to zero.
+        let is_negative = *op == BinaryOp::Div
+            && whole.constant_part() <= 0
+            && whole.terms().next().is_some()
+            && whole.terms().all(|(_, c)| c < 0);
+        let whole = if is_negative { -whole.clone() } else { whole.clone() };
+        let quotient = self.computed_end(&Expr::Binary(*op, Box::new(whole.into()), r.clone()))?;
+        Some(if is_negative { -quotient } else { quotient })
+    }
+
+    /// A number that something else of the nest uses already.
+    pub(super) fn is_computed_before(&self, e: &Expr) -> bool {
+        let text = text(&self.state.program, e);
+        text.is_some_and(|text| self.state.program.symbols.values().any(|s| s.name == text))
     }
 
     /// `for (i = first; i < n; i++)` of `for (x = first; x < n; x += b) for (i = x; i < min(x + b, n); i++)`.
@@ -403,6 +440,10 @@ pub(super) fn text(program: &Program, e: &Expr) -> Option<String> {
             Some(format!("({condition} ? {} : {})", text(program, then)?, text(program, otherwise)?))
         }
         Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, r) if !is_above_one(r) => None,
+        Expr::Binary(BinaryOp::Shr, l, r) => {
+            let shift = r.as_affine()?.as_constant().filter(|shift| (0..31).contains(shift))?;
+            Some(format!("({} >> {shift})", text(program, l)?))
+        }
         Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), l, r) => {
             let sign = if *op == BinaryOp::Min { "<" } else { ">" };
             let (l, r) = (text(program, l)?, text(program, r)?);
