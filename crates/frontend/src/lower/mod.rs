@@ -24,6 +24,7 @@ mod flat_rows;
 mod header;
 mod hull;
 mod index;
+mod initial;
 mod inline;
 mod iterations;
 mod library;

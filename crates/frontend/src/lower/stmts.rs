@@ -12,13 +12,7 @@ use crate::evolution::{Evaluator, Trips};
 use crate::flow::of_library;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, commas};
-use oxeye_ir::{
-    Access, Affine, ArrayId, BinaryOp, Bound as IrBound, Execution, Expr, Loop, LoopId, Node, ScalarType,
-    Storage, UnaryOp, Update,
-};
-
-/// Longest list of initial values that is read.
-const MOST_VALUES: usize = 64;
+use oxeye_ir::{Access, BinaryOp, Expr, Node, ScalarType, Storage, UnaryOp, Update};
 
 impl Lowerer<'_> {
     pub(crate) fn stmts(&mut self, body: &[Stmt], out: &mut Vec<Node>) -> Lowered<()> {
@@ -409,73 +403,6 @@ impl Lowerer<'_> {
             ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, l, r) => is_pointer(l) || is_pointer(r),
             _ => is_pointer(condition),
         }
-    }
-
-    /// An array declared with a list of values: as many as there are, and zeros.
-    fn initial_values(
-        &mut self,
-        (array, of): (ArrayId, &Type),
-        values: &[ast::Expr],
-        at: Range,
-        out: &mut Vec<Node>,
-    ) -> Lowered<()> {
-        let declared = self.state.program.array(array);
-        let (name, element) = (declared.name.clone(), declared.element);
-        let extents: Option<Vec<i64>> =
-            declared.shape.iter().map(|e| e.as_ref()?.as_affine()?.as_constant()).collect();
-        let Some(extents) = extents.filter(|_| values.len() <= MOST_VALUES) else {
-            return Err(Refusal::new(at, format!("`{name}` is initialised by a list of initial values"))
-                .help("assign its elements one by one"));
-        };
-        let is_flat = extents.len() <= 1 && values.iter().all(|e| !matches!(e.kind, ExprKind::List(_)));
-        let is_zero = |e: &ast::Expr| match &e.kind {
-            ExprKind::Int(0, _) => true,
-            ExprKind::Float(text, _) => text.trim_end_matches(['f', 'F']).parse::<f64>() == Ok(0.0),
-            _ => false,
-        };
-        if !is_flat && !values.iter().all(is_zero) {
-            return Err(Refusal::new(at, format!("`{name}` is initialised by a list of initial values"))
-                .help("assign its elements one by one"));
-        }
-        let zero = || match element.is_float() {
-            true => Expr::Float {
-                text: if element == ScalarType::F32 { "0.0f" } else { "0.0" }.into(),
-                ty: element,
-            },
-            false => Expr::from(0),
-        };
-        if !values.iter().all(is_zero) {
-            for (k, value) in values.iter().enumerate() {
-                let value = self.hoisting(None, out, |l, _| l.value(value))?;
-                let value = self.as_flag(value, of);
-                let indices = extents.iter().map(|_| Expr::from(k as i64)).collect();
-                self.push(Access { array, indices }, Update::Assign, value.e, at, out);
-            }
-        }
-        let n_given = if values.iter().all(is_zero) { 0 } else { values.len() as i64 };
-        if extents.iter().any(|n| n_given >= *n) || (extents.is_empty() && n_given > 0) {
-            return Ok(());
-        }
-        let ids: Vec<LoopId> = extents.iter().map(|_| self.fresh_loop()).collect();
-        let indices = ids.iter().map(|id| Expr::from(*id)).collect();
-        let mut nodes = Vec::new();
-        self.push(Access { array, indices }, Update::Assign, zero(), at, &mut nodes);
-        for (k, (id, extent)) in ids.iter().zip(&extents).enumerate().rev() {
-            self.loop_types.insert(*id, ScalarType::I32);
-            let lower = if k == 0 { n_given } else { 0 };
-            nodes = vec![Node::Loop(Loop {
-                id: *id,
-                name: "k".to_owned(),
-                ty: ScalarType::I32,
-                lower: IrBound(vec![Affine::constant(lower).into()]),
-                upper: IrBound(vec![Affine::constant(*extent).into()]),
-                step: 1,
-                execution: Execution::Sequential,
-                body: nodes,
-            })];
-        }
-        out.append(&mut nodes);
-        Ok(())
     }
 
     /// Whether the nest does not change what the expression reads.

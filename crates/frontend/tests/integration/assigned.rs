@@ -231,3 +231,42 @@ fn steps_that_choose_buffers_are_told_apart() {
     let end = TURNS.find("int main").expect("is there");
     assert_snapshot!(shown(&TURNS[..end]));
 }
+
+#[test]
+fn arrays_of_rows_are_declared_with_values() {
+    assert_snapshot!(shown(
+        "void f(int n, const double *restrict in, double *restrict out)
+{
+    for (int i = 1; i < n - 1; i++) {
+        double rows[2][3] = { { in[i - 1], in[i], in[i + 1] }, { in[i] } };
+        double flat[2][2] = { in[i], in[i + 1], 1.0, 2.0 };
+        double zeros[2][2] = { { 0.0 } };
+        out[i] = rows[0][0] * rows[1][0] + rows[1][2] + flat[1][1] * flat[0][1] + zeros[1][0];
+    }
+}
+"
+    ));
+    same_output(
+        "#pragma GCC diagnostic ignored \"-Wmissing-braces\"
+static double weigh(int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        double rows[2][3] = { { i, i + 1, i * 0.5 }, { i - 1 } };
+        double flat[2][3] = { i, i + 1, 1.0, 2.0 };
+        float row[5] = { i, 2 };
+        for (int j = 0; j < 3; j++)
+            sum += rows[0][j] * flat[1][j] + rows[1][j] + flat[0][2 - j] + row[j] - row[j + 2] * 3;
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    printf(\"%.17g\\n\", weigh(atoi(argv[1])));
+    return 0;
+}
+",
+        1,
+        SIZES,
+    );
+}
