@@ -30,6 +30,7 @@ void pipeline(int n, double weight)
 // ----
 // program pipeline {
 //   symbol P0 n: i32
+//   symbol P1 "((long)n / 2L)": i64
 //   array A0 rows: f64[64][64] local
 //   array A1 in: f64[64][64] global
 //   array A2 weight: f64 param
@@ -44,7 +45,7 @@ void pipeline(int n, double weight)
 //     dataflow { N0 }
 //     opaque "not a loop" reads(columns) writes()
 //   }
-//   nest N0 in pipeline span 342 .. 984 line 11 {
+//   nest N0 in pipeline span 342 .. 984 line 11 mentions(n) {
 //     for L0 i: i32 in 0 .. n {
 //       for L1 j: i32 in 1 .. n - 1 {
 //         S0@13: rows[i][j] = in.A1[i][j - 1] + weight * in.A1[i][j] + in.A1[i][j + 1]
@@ -67,7 +68,7 @@ void pipeline(int n, double weight)
 //       for L7 j: i32 in 1 .. n - 1 {
 //         S4@25: out[i][j] = columns[i][j - 1] * sum
 //       }
-//       S5@26: last = out[i][n / 2]
+//       S5@26: last = out[i][P1]
 //     }
 //   }
 // }

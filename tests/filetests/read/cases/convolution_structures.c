@@ -93,6 +93,7 @@ int main(void) {
 //   symbol P0 r: i32
 //   symbol P1 "b.w": i32
 //   symbol P2 "b.h": i32
+//   symbol P3 "((12 * (long)b.w) * (long)b.h)": i64
 //   array A0 s: f64 local
 //   array A1 "b.data": f32[?] global
 //   view P1 "b.w" "image b"
@@ -109,8 +110,8 @@ int main(void) {
 //     }
 //     opaque "not a loop" reads(*) writes(*)
 //   }
-//   nest N0 in main span 1390 .. 1449 line 26 live_out(s) {
-//     for L0 i: i32 in 0 .. data(12*P1 * P2) step 5 {
+//   nest N0 in main span 1390 .. 1449 line 26 live_out(s) mentions(P1, P2) {
+//     for L0 i: i32 in 0 .. P3 step 5 {
 //       S0@26: s += A1[i]
 //     }
 //   }
