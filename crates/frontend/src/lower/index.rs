@@ -4,7 +4,7 @@ use super::access::has_wide_cast;
 use super::lowerer::Lowerer;
 use super::value::{Value, common, is_comparison, wraps};
 use crate::delinearize::widen;
-use oxeye_ir::{Affine, BinaryOp, Expr, Nest, Program, ScalarType, SymId, UnaryOp, Var};
+use oxeye_ir::{Affine, BinaryOp, BoundTerm, Expr, Nest, Program, ScalarType, SymId, UnaryOp, Var};
 use std::collections::BTreeSet;
 
 /// Assumptions about unsigned arithmetic. Sums and products of counters and sizes are assumed to stay below the limits of their
@@ -244,19 +244,30 @@ fn has_product(e: &Expr) -> bool {
 }
 
 /// Tests that unsigned symbols in sums are no negative numbers in disguise (`n + m` for `m = -1`): without such, what
-/// `Lowerer::stays_below` takes to be small enough does not wrap around. Where quotients are taken, 64-bit ones are none either.
-pub(crate) fn disguised(program: &Program, nest: &Nest) -> Vec<Expr> {
+/// `Lowerer::stays_below` takes to be small enough does not wrap around. Where quotients are taken, 64-bit ones are none either,
+/// and no symbol is that is `counted` with before the nest. What other `tests` say is not said again.
+pub(crate) fn disguised(
+    program: &Program,
+    nest: &Nest,
+    counted: &BTreeSet<SymId>,
+    tests: &[Expr],
+) -> Vec<Expr> {
     let symbol = |(var, _): (Var, i64)| match var {
         Var::Sym(id) => Some(id),
         Var::Loop(_) => None,
     };
-    let mut found: BTreeSet<SymId> = BTreeSet::new();
+    let mut found = counted.clone();
     nest.visit_affine(&mut |a| {
         if a.terms().count() > 1 {
             found.extend(a.terms().filter_map(symbol));
         }
     });
-    let mut divided: BTreeSet<SymId> = BTreeSet::new();
+    let mut divided = counted.clone();
+    for term in nest.loops().into_iter().flat_map(|l| l.lower.0.iter().chain(&l.upper.0)) {
+        if let BoundTerm::Affine { expr, divisor: 2.. } = term {
+            divided.extend(expr.terms().filter_map(symbol));
+        }
+    }
     nest.visit_exprs(&mut |e| {
         if let Expr::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shr, l, _) = e {
             l.visit(&mut |e| {
@@ -271,6 +282,13 @@ pub(crate) fn disguised(program: &Program, nest: &Nest) -> Vec<Expr> {
         .iter()
         .filter(|id| is_of(id, ScalarType::U32))
         .map(|id| test(BinaryOp::Le, *id, i32::MAX.into()));
-    let wide = divided.iter().filter(|id| is_of(id, ScalarType::U64)).map(|id| test(BinaryOp::Ge, *id, 0));
+    let is_tested = |id: &SymId| {
+        let is_least = |e: &Expr| e.as_affine().and_then(Affine::as_constant) >= Some(0);
+        tests.iter().any(
+            |test| matches!(test, Expr::Binary(BinaryOp::Ge, l, r) if **l == Expr::from(*id) && is_least(r)),
+        )
+    };
+    let is_doubtful = |id: &&SymId| is_of(id, ScalarType::U64) && !is_tested(id);
+    let wide = divided.iter().filter(is_doubtful).map(|id| test(BinaryOp::Ge, *id, 0));
     narrow.chain(wide).collect()
 }

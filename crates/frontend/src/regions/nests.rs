@@ -114,6 +114,7 @@ impl<'a> Regions<'a> {
             ends,
             subtracted,
             read_marks,
+            counted,
             ..
         } = outcome;
         let marked = roots.clone();
@@ -182,7 +183,7 @@ impl<'a> Regions<'a> {
             }
         }
         let mut tests = tests;
-        tests.extend(disguised(&state.program, &nest));
+        tests.extend(disguised(&state.program, &nest, &counted, &tests));
         if !tests.is_empty() {
             state.binding.entries.entry(id).or_default().tests = tests;
         }

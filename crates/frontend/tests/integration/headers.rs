@@ -97,3 +97,37 @@ fn values_that_headers_set() {
     let end = PROGRAM.find("int main").expect("is there");
     assert_snapshot!(shown(&PROGRAM[..end]));
 }
+
+#[test]
+fn halves_of_great_unsigned_sizes_are_not_less_than_zero() {
+    same_output(
+        "static void from_half(size_t z, size_t m, double *x)
+{
+    for (size_t i = z / 2; i < m; i++)
+        x[i] += 1;
+}
+static void shifted(size_t z, size_t m, double *x)
+{
+    for (size_t i = 0; i < m; i++)
+        x[i] = x[i + z / 2] + 1;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    double *x = calloc(2 * n + 8, sizeof *x), sum = 0;
+    x += 2;
+    from_half(n, n + 2, x);
+    from_half((size_t)-2, n, x);
+    shifted(n, n, x);
+    shifted((size_t)-2, 0, x);
+    for (int i = -2; i < n + 2; i++)
+        sum += x[i] * (i + 3);
+    printf(\"%.17g\\n\", sum);
+    free(x - 2);
+    return 0;
+}
+",
+        2,
+        SIZES,
+    );
+}
