@@ -39,7 +39,7 @@
 //! loops shared, according to their work or as stated; innermost loops shared in strips of 256, and outermost loops
 //! without such strips shared as they are |
 //! | `scalar`, `simd`, `simd:scattered`, `simd:batches` | no vector loops; those with contiguous accesses; all; those with long
-//! arithmetic under a condition, in batches |
+//! arithmetic under a condition, in batches, and others as for `simd` |
 
 mod instantiate;
 mod machine;

@@ -209,7 +209,8 @@ pub enum Lanes {
     Contiguous,
     /// All that are legal.
     Scattered,
-    /// Those with long arithmetic under a condition, in batches of the iterations for which it holds.
+    /// Those with long arithmetic under a condition, in batches of the iterations for which it holds; of the others those whose
+    /// accesses are contiguous.
     Batches,
 }
 
