@@ -143,11 +143,16 @@ impl Build {
         Ok(object)
     }
 
-    /// The object of a unit that was compiled last, if it was made of this text with these flags.
-    pub fn latest(&self, idx: UnitIdx, text: &[u8], more: &[String]) -> Option<PathBuf> {
+    /// What compiling this text with these flags gives, if it is what the unit was compiled of last: a copy of that object, under
+    /// this name.
+    pub fn compiled_again(&self, idx: UnitIdx, text: &[u8], name: &str, more: &[String]) -> Option<PathBuf> {
         let latest = self.latest.lock().unwrap_or_else(|e| e.into_inner());
-        let is_same = |compiled: &&Compiled| compiled.text == text && compiled.more == more;
-        latest.get(&idx).filter(is_same).map(|compiled| compiled.object.clone())
+        let object = &latest.get(&idx).filter(|last| last.text == text && last.more == more)?.object;
+        let folder = self.folder.join("objects").join(name);
+        make_folder(&folder).ok()?;
+        let copy = folder.join(object.file_name()?);
+        std::fs::copy(object, &copy).ok()?;
+        Some(copy)
     }
 
     /// From now on, a unit has this object; returns the one before.

@@ -282,8 +282,12 @@ impl Lowerer<'_> {
 
     /// The symbol for a number that this text says.
     pub(super) fn computed_before(&mut self, text: String) -> SymId {
-        let known = self.state.program.symbols.values().find(|s| s.name == text).map(|s| s.id);
+        let known = self.symbol_of_text(&text);
         known.unwrap_or_else(|| self.state.program.add_symbol(text, ScalarType::I64))
+    }
+
+    fn symbol_of_text(&self, text: &str) -> Option<SymId> {
+        self.state.program.symbols.values().find(|s| s.name == text).map(|s| s.id)
     }
 
     /// An end of a loop that the nest does not change, but chooses or computes, as in `k < (is_first ? n : m)`, `k < n * m` and
@@ -294,7 +298,7 @@ impl Lowerer<'_> {
             e => (e, 0),
         };
         let is_computed = match computed {
-            Expr::Binary(op, ..) => is_arithmetic(*op) || *op == BinaryOp::Shr,
+            Expr::Binary(op, ..) => is_arithmetic(*op),
             other => matches!(other, Expr::Select { .. }),
         };
         let text = is_computed.then(|| text(&self.state.program, computed)).flatten()?;
@@ -335,8 +339,7 @@ impl Lowerer<'_> {
 
     /// A number that something else of the nest uses already.
     pub(super) fn is_computed_before(&self, e: &Expr) -> bool {
-        let text = text(&self.state.program, e);
-        text.is_some_and(|text| self.state.program.symbols.values().any(|s| s.name == text))
+        text(&self.state.program, e).is_some_and(|text| self.symbol_of_text(&text).is_some())
     }
 
     /// `for (i = first; i < n; i++)` of `for (x = first; x < n; x += b) for (i = x; i < min(x + b, n); i++)`.
@@ -417,13 +420,18 @@ fn rounded_up(distance: Expr, by: Expr) -> Expr {
 
 /// Operations that are the same in 64 bits, where they do not overflow.
 fn is_arithmetic(op: BinaryOp) -> bool {
-    use BinaryOp::{Add, Div, Max, Min, Mul, Rem, Sub};
-    matches!(op, Add | Sub | Mul | Div | Rem | Min | Max)
+    use BinaryOp::{Add, Div, Max, Min, Mul, Rem, Shr, Sub};
+    matches!(op, Add | Sub | Mul | Div | Rem | Shr | Min | Max)
 }
 
-/// A divisor by which every number can be divided.
-fn is_above_one(e: &Expr) -> bool {
-    e.as_affine().and_then(Affine::as_constant).is_some_and(|n| n > 1)
+/// Whether an operation is defined for every left operand.
+fn is_defined(op: BinaryOp, right: &Expr) -> bool {
+    let right = right.as_affine().and_then(Affine::as_constant);
+    match op {
+        BinaryOp::Div | BinaryOp::Rem => right.is_some_and(|n| n > 1),
+        BinaryOp::Shr => right.is_some_and(|n| (0..31).contains(&n)),
+        _ => true,
+    }
 }
 
 /// Arithmetic and choices in C, computed in 64 bits; `None` if something in them is no variable or member.
@@ -439,17 +447,12 @@ pub(super) fn text(program: &Program, e: &Expr) -> Option<String> {
             };
             Some(format!("({condition} ? {} : {})", text(program, then)?, text(program, otherwise)?))
         }
-        Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, r) if !is_above_one(r) => None,
-        Expr::Binary(BinaryOp::Shr, l, r) => {
-            let shift = r.as_affine()?.as_constant().filter(|shift| (0..31).contains(shift))?;
-            Some(format!("({} >> {shift})", text(program, l)?))
-        }
         Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), l, r) => {
             let sign = if *op == BinaryOp::Min { "<" } else { ">" };
             let (l, r) = (text(program, l)?, text(program, r)?);
             Some(format!("({l} {sign} {r} ? {l} : {r})"))
         }
-        Expr::Binary(op, l, r) if is_arithmetic(*op) => {
+        Expr::Binary(op, l, r) if is_arithmetic(*op) && is_defined(*op, r) => {
             let (sign, _) = op.symbol()?;
             Some(format!("({} {sign} {})", text(program, l)?, text(program, r)?))
         }

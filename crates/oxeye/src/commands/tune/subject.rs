@@ -204,7 +204,7 @@ impl Subject {
         args.extend(flags.iter().cloned());
         // A file that was just tuned was compiled to see whether it can be.
         if included.is_empty()
-            && let Some(object) = self.build.latest(unit, &encoded(&text), &args)
+            && let Some(object) = self.build.compiled_again(unit, &encoded(&text), name, &args)
         {
             return Ok(object);
         }
