@@ -231,7 +231,6 @@ const LONG_FUNCTIONS: &[(&str, usize)] = &[
     ("frontend/src/lower/loops.rs: for_loop", 225),
     ("frontend/src/lower/values.rs: value", 125),
     ("frontend/src/regions/nests.rs: nest_with", 211),
-    ("measure/src/text.rs: compare_text", 102),
     ("oxeye/src/search/further.rs: further", 111),
     ("sdfg/src/lower/library.rs: library", 111),
     ("sdfg/src/lower/names.rs: real_call", 126),

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use regex::bytes::Regex;
 
 use crate::swings::SAFETY;
+use crate::thread_lines;
+use crate::tokens::{Token, shape, squeezed, tokens, value};
 
 /// A regular expression for what is not compared in lines of text.
 ///
@@ -49,6 +51,9 @@ pub struct TextRules<'a> {
     /// What other builds of the same program print. A number outside the tolerance may be as far off as [`SAFETY`] times the
     /// farthest of these; an integer no farther than these.
     pub witnesses: &'a [&'a [u8]],
+    /// Threads of the program that printed the text. Lines about them may be more than in the references, and say this number where
+    /// these say `1`, as those of a program that is built with OpenMP do.
+    pub threads: Option<usize>,
 }
 
 /// How two texts with numbers in them differ.
@@ -72,6 +77,8 @@ pub struct TextComparison {
     pub widened_numbers: usize,
     /// Parts of the first reference that are not compared because they match a pattern.
     pub ignored_parts: usize,
+    /// Lines about how many threads there are, which are others without OpenMP.
+    pub thread_lines: usize,
 }
 
 /// Compares a text with reference runs. Numbers and words that vary among these are not compared, nor lines that have varying
@@ -84,9 +91,14 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
     let relative_tolerance = rules.relative_tolerance;
     let mut result = TextComparison::default();
     let Some((first, others)) = references.split_first() else { return result };
+    let (text, n_lines) = match rules.threads {
+        Some(threads) => thread_lines::as_without(references, text, threads),
+        None => (Cow::Borrowed(text), 0),
+    };
+    result.thread_lines = n_lines;
     let (first, n_masked) = masked(first, rules.ignore);
     result.ignored_parts = n_masked;
-    let mut texts: Vec<Cow<'_, [u8]>> = vec![masked(text, rules.ignore).0, first];
+    let mut texts: Vec<Cow<'_, [u8]>> = vec![masked(&text, rules.ignore).0, first];
     // Runs that printed the same tell nothing new.
     for other in others.iter().map(|text| masked(text, rules.ignore).0) {
         if !texts[1..].contains(&other) {
@@ -110,22 +122,10 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
     let mut texts = texts.iter().map(|text| tokens(text));
     let (actual, expected) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
     let others_tokens: Vec<Vec<Token<'_>>> = texts.collect();
-    let mut stable = vec![true; expected.len()];
-    for other in &others_tokens {
-        if other.len() != expected.len() {
-            result.difference = Some("the output of the program before varies from run to run".to_owned());
-            return result;
-        }
-        for (i, (a, b)) in expected.iter().zip(other).enumerate() {
-            let equal =
-                |tolerance| !matches!(compare_numbers(a.bytes, b.bytes, tolerance), Nearness::Apart(_));
-            stable[i] &= match a.is_number && b.is_number {
-                _ if a.bytes == b.bytes => true,
-                true => relative_tolerance.is_some_and(equal),
-                false => are_same_words(a.bytes, b.bytes),
-            };
-        }
-    }
+    let Some(stable) = stable(&expected, &others_tokens, relative_tolerance) else {
+        result.difference = Some("the output of the program before varies from run to run".to_owned());
+        return result;
+    };
     let noise = noise(&expected, &stable, &others_tokens);
     let unstable = || expected.iter().zip(&stable).filter(|(_, stable)| !**stable);
     result.unstable_numbers = unstable().filter(|(token, _)| token.is_number).count();
@@ -181,6 +181,30 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
         result.difference = Some(format!("{}more output than before, `{}`", at(line), shown(more.bytes)));
     }
     result
+}
+
+/// Which of these numbers and words are the same in other runs; `None` if these have more or fewer of them.
+fn stable(
+    expected: &[Token<'_>],
+    others: &[Vec<Token<'_>>],
+    relative_tolerance: Option<f64>,
+) -> Option<Vec<bool>> {
+    let mut stable = vec![true; expected.len()];
+    for other in others {
+        if other.len() != expected.len() {
+            return None;
+        }
+        for (i, (a, b)) in expected.iter().zip(other).enumerate() {
+            let equal =
+                |tolerance| !matches!(compare_numbers(a.bytes, b.bytes, tolerance), Nearness::Apart(_));
+            stable[i] &= match a.is_number && b.is_number {
+                _ if a.bytes == b.bytes => true,
+                true => relative_tolerance.is_some_and(equal),
+                false => are_same_words(a.bytes, b.bytes),
+            };
+        }
+    }
+    Some(stable)
 }
 
 fn n_line_ends(text: &[u8]) -> usize {
@@ -247,18 +271,6 @@ fn align(texts: &mut [Cow<'_, [u8]>]) -> (bool, usize) {
     }
     texts.iter_mut().zip(split).for_each(|(text, lines)| *text = Cow::Owned(lines.concat()));
     (false, n_masked)
-}
-
-/// A text with one sign for each number.
-fn shape(text: &[u8]) -> Vec<u8> {
-    let mut result = Vec::new();
-    for token in tokens(text) {
-        match token.is_number {
-            true => result.push(b'#'),
-            false => result.extend(squeezed(token.bytes)),
-        }
-    }
-    result
 }
 
 /// The lines of a text by what they are besides numbers, then by these.
@@ -363,12 +375,6 @@ fn is_within(number: &Token<'_>, most: f64) -> bool {
     value(number).abs() <= most
 }
 
-/// A number as it is printed; NaN for what is none.
-fn value(token: &Token<'_>) -> f64 {
-    let text = std::str::from_utf8(token.bytes).ok();
-    text.and_then(|text| text.trim().replace(',', "").parse().ok()).unwrap_or(f64::NAN)
-}
-
 /// The word behind a number, if that is a unit of time, or a share of it.
 fn unit<'a>(tokens: &[Token<'a>], number: usize) -> Option<&'a [u8]> {
     const UNITS: [&str; 10] = ["s", "sec", "secs", "seconds", "ms", "msec", "us", "usec", "ns", "%"];
@@ -377,103 +383,6 @@ fn unit<'a>(tokens: &[Token<'a>], number: usize) -> Option<&'a [u8]> {
     let length = text.iter().take_while(|c| c.is_ascii_alphabetic() || **c == b'%').count();
     let word = &text[..length];
     UNITS.iter().any(|unit| unit.as_bytes() == word).then_some(word)
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Token<'a> {
-    bytes: &'a [u8],
-    is_number: bool,
-}
-
-/// Splits a text into numbers, with the blanks before them, and words, with the blanks around them. Digits inside a word, as
-/// in `x86`, are no number; `1,034,567` is one.
-fn tokens(text: &[u8]) -> Vec<Token<'_>> {
-    let mut result = Vec::new();
-    let (mut at, mut text_start) = (0, 0);
-    while at < text.len() {
-        let before = at.checked_sub(1).map(|i| text[i]);
-        let in_word = before.is_some_and(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'.');
-        let mut length = if in_word { 0 } else { number_length(&text[at..]) };
-        if length > 0 && before != Some(b',') {
-            length = grouped_length(&text[at..]).unwrap_or(length);
-        }
-        if length == 0 {
-            at += 1;
-            continue;
-        }
-        let blanks = text[text_start..at].iter().rev().take_while(|c| **c == b' ').count();
-        let start = at - blanks;
-        words(&text[text_start..start], &mut result);
-        result.push(Token { bytes: &text[start..at + length], is_number: true });
-        at += length;
-        text_start = at;
-    }
-    words(&text[text_start..], &mut result);
-    result
-}
-
-/// Splits what stands between numbers where a word begins behind a blank.
-fn words<'a>(text: &'a [u8], found: &mut Vec<Token<'a>>) {
-    let mut start = 0;
-    let mut has_word = false;
-    for at in 0..text.len() {
-        let is_blank = text[at].is_ascii_whitespace();
-        if !is_blank && has_word && text[at - 1].is_ascii_whitespace() {
-            found.push(Token { bytes: &text[start..at], is_number: false });
-            start = at;
-        }
-        has_word |= !is_blank;
-    }
-    if start < text.len() {
-        found.push(Token { bytes: &text[start..], is_number: false });
-    }
-}
-
-/// How many bytes at the start of `text` are a decimal number, `nan` or `inf`.
-fn number_length(text: &[u8]) -> usize {
-    let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
-    let rest = &text[sign..];
-    for word in [&b"nan"[..], b"inf"] {
-        let ends = |at: usize| rest.get(at).is_none_or(|c| !c.is_ascii_alphanumeric());
-        if rest.len() >= 3 && rest[..3].eq_ignore_ascii_case(word) && ends(3) {
-            return sign + 3;
-        }
-    }
-    let digits = |from: usize| rest[from.min(rest.len())..].iter().take_while(|c| c.is_ascii_digit()).count();
-    let whole = digits(0);
-    let mut length = whole;
-    if rest.get(whole) == Some(&b'.') {
-        let fraction = digits(whole + 1);
-        if whole + fraction == 0 {
-            return 0;
-        }
-        length += 1 + fraction;
-    }
-    if length == 0 {
-        return 0;
-    }
-    if matches!(rest.get(length), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(rest.get(length + 1), Some(b'+' | b'-')));
-        let exponent = digits(length + 1 + sign);
-        if exponent > 0 {
-            length += 1 + sign + exponent;
-        }
-    }
-    sign + length
-}
-
-/// How many bytes at the start of `text` are a whole number with commas between thousands. A list of numbers looks the same, so that
-/// two of these are close only if they are equal.
-fn grouped_length(text: &[u8]) -> Option<usize> {
-    const GROUP: usize = 4;
-    let digits = |text: &[u8]| text.iter().take_while(|c| c.is_ascii_digit()).count();
-    let first = digits(text);
-    let is_group = |text: &[u8]| text.first() == Some(&b',') && digits(&text[1..]) == GROUP - 1;
-    let n_groups = text[first..].chunks(GROUP).take_while(|text| is_group(text)).count();
-    let length = first + n_groups * GROUP;
-    let goes_on = matches!(text.get(length), Some(b',' | b'.') if digits(&text[length + 1..]) > 0);
-    let is_longer = digits(&text[length..]) > 0;
-    ((1..GROUP).contains(&first) && n_groups > 0 && !goes_on && !is_longer).then_some(length)
 }
 
 /// How near two printed numbers are.
@@ -530,17 +439,6 @@ fn last_place(number: &[u8]) -> Option<f64> {
     let places = mantissa.split_once('.')?.1.len();
     let exponent: i32 = exponent.parse().ok()?;
     (places >= 4).then(|| 10f64.powi(exponent.saturating_sub(places as i32)))
-}
-
-/// A text with every run of blanks as one.
-fn squeezed(text: &[u8]) -> impl Iterator<Item = u8> {
-    let is_blank = |byte: u8| byte == b' ' || byte == b'\t';
-    let mut was_blank = false;
-    text.iter().filter_map(move |byte| {
-        let (before, now) = (was_blank, is_blank(*byte));
-        was_blank = now;
-        (!now || !before).then_some(if now { b' ' } else { *byte })
-    })
 }
 
 /// Whether texts are the same but for how wide blanks are.

@@ -10,6 +10,9 @@ use crate::statistics::{RatioInterval, Stat, ratio_interval};
 use crate::text::{Pattern, TextRules, compare_text};
 use crate::written::compare_files;
 
+/// The variable that says how many threads OpenMP has.
+const THREADS: &str = "OMP_NUM_THREADS";
+
 /// How whole programs are run and compared.
 #[derive(Clone, Debug)]
 pub struct WholeOptions {
@@ -60,6 +63,12 @@ impl WholeOptions {
         Ok((outcome, left))
     }
 
+    /// How many threads OpenMP has in a program that is run so.
+    fn threads_of(&self, program: &Invocation) -> usize {
+        let set = || program.env.iter().rev().find(|(name, _)| name == THREADS)?.1.to_str()?.parse().ok();
+        self.threads.or_else(set).unwrap_or_else(available_cores)
+    }
+
     fn run_watched(
         &self,
         program: &Invocation,
@@ -67,7 +76,7 @@ impl WholeOptions {
     ) -> Result<(RunOutcome, Left), MeasureError> {
         let mut invocation = program.clone();
         if let Some(threads) = self.threads {
-            invocation = invocation.env("OMP_NUM_THREADS", threads.to_string());
+            invocation = invocation.env(THREADS, threads.to_string());
         }
         watched.run(&invocation, &self.limits)
     }
@@ -108,6 +117,8 @@ pub struct WholeComparison {
     pub widened_numbers: usize,
     /// Parts that match a pattern, and are not compared.
     pub ignored_parts: usize,
+    /// Lines about how many threads there are, which only a program with OpenMP prints so.
+    pub thread_lines: usize,
 }
 
 /// How many threads run at a time.
@@ -122,7 +133,8 @@ const HOPELESS: f64 = 0.4;
 #[derive(Clone, Debug)]
 pub struct WholeRuns {
     befores: Vec<(RunOutcome, Left)>,
-    afters: Vec<(RunOutcome, Left)>,
+    /// With the threads that each had.
+    afters: Vec<(RunOutcome, Left, usize)>,
 }
 
 /// Runs two programs `n` times each (at least once; fewer if the second is far slower), in turns.
@@ -162,6 +174,8 @@ pub fn run_whole(
     for (outcome, left) in &befores {
         watched.expect_all(left, outcome.exit)?;
     }
+    let threads = options.threads_of(after);
+    let afters = afters.into_iter().map(|(outcome, left)| (outcome, left, threads)).collect();
     Ok(WholeRuns { befores, afters })
 }
 
@@ -173,11 +187,11 @@ impl WholeRuns {
     /// When it cannot be started.
     pub fn add(&mut self, after: &Invocation, options: &WholeOptions) -> Result<(), MeasureError> {
         let watched = WatchedFiles::new(&options.files, after.cwd.as_deref())?;
-        let run = options.run_watched(after, &watched)?;
+        let (outcome, left) = options.run_watched(after, &watched)?;
         let has_cores = options.threads.is_none_or(|threads| threads <= available_cores());
         // They wait for each other, which may take any time then.
-        if has_cores || run.0.exit != Exit::TimedOut {
-            self.afters.push(run);
+        if has_cores || outcome.exit != Exit::TimedOut {
+            self.afters.push((outcome, left, options.threads_of(after)));
         }
         Ok(())
     }
@@ -191,9 +205,8 @@ impl WholeRuns {
     /// When an array that was written cannot be read.
     pub fn compared(&self, options: &WholeOptions) -> Result<WholeComparison, MeasureError> {
         let WholeRuns { befores, afters } = self;
-        let outcomes =
-            |runs: &[(RunOutcome, Left)]| runs.iter().map(|(run, _)| run.clone()).collect::<Vec<_>>();
-        let (before_runs, after_runs) = (outcomes(befores), outcomes(afters));
+        let before_runs: Vec<RunOutcome> = befores.iter().map(|(run, _)| run.clone()).collect();
+        let after_runs: Vec<RunOutcome> = afters.iter().map(|(run, ..)| run.clone()).collect();
         let ratios: Vec<f64> = before_runs
             .iter()
             .zip(&after_runs)
@@ -227,6 +240,7 @@ impl WholeRuns {
             in_any_order: false,
             widened_numbers: 0,
             ignored_parts: 0,
+            thread_lines: 0,
         };
         if !matches!(before_exit, Exit::Exited(_)) {
             result.difference = Some(format!("the program before did not end by itself: {before_exit}"));
@@ -235,11 +249,11 @@ impl WholeRuns {
         } else {
             let references: Vec<&Left> =
                 befores.iter().map(|(_, left)| left).chain(&options.earlier).collect();
-            for (k, (_, after)) in afters.iter().enumerate() {
+            for (k, (_, after, threads)) in afters.iter().enumerate() {
                 // Equal files were compared already.
-                let before = afters[..k].last().map(|(_, left)| left);
+                let before = afters[..k].last().map(|(_, left, _)| left);
                 if before != Some(after) {
-                    result.take_in(after, &references, options)?;
+                    result.take_in((after, *threads), &references, options)?;
                 }
             }
         }
@@ -249,21 +263,22 @@ impl WholeRuns {
 }
 
 impl WholeComparison {
-    /// Compares what one run left.
+    /// Compares what one run left, and how many threads it may tell of.
     fn take_in(
         &mut self,
-        after: &Left,
+        (after, threads): (&Left, usize),
         references: &[&Left],
         options: &WholeOptions,
     ) -> Result<(), MeasureError> {
         let printed: Vec<&[u8]> = references.iter().map(|left| &left.stdout[..]).collect();
         let witnesses: Vec<&[u8]> = options.witnesses.iter().map(|left| &left.stdout[..]).collect();
         let (relative_tolerance, ignore) = (options.relative_tolerance, &options.ignore[..]);
-        let rules = TextRules { relative_tolerance, ignore, witnesses: &witnesses };
+        let rules = TextRules { relative_tolerance, ignore, witnesses: &witnesses, threads: Some(threads) };
         let text = compare_text(&printed, &after.stdout, &rules);
         let (mut unstable, mut widened) = (text.unstable_numbers, text.widened_numbers);
         let (mut words, mut in_any_order) = (text.unstable_words, text.in_any_order);
         let (mut ignored, mut last_place) = (text.ignored_parts, text.last_place_numbers);
+        let mut thread_lines = text.thread_lines;
         let mut take = |difference: Option<String>, is_number: bool, max_rel_error: f64| {
             self.max_rel_error = self.max_rel_error.max(max_rel_error);
             if self.difference.is_none() && difference.is_some() {
@@ -281,13 +296,15 @@ impl WholeComparison {
                 take(Some(format!("{}: it is not written", file.path.display())), false, 0.0);
                 continue;
             };
-            let rules = TextRules { relative_tolerance, ignore, witnesses: &witnesses };
+            let rules =
+                TextRules { relative_tolerance, ignore, witnesses: &witnesses, threads: Some(threads) };
             let found = compare_files(file, &before, &written, &rules, options.array_tolerance)?;
             unstable += found.unstable_numbers;
             widened += found.widened_numbers;
             words += found.unstable_words;
             in_any_order |= found.in_any_order;
             ignored += found.ignored_parts;
+            thread_lines += found.thread_lines;
             last_place += found.last_place_numbers;
             take(found.difference, found.is_number, found.max_rel_error);
         }
@@ -295,6 +312,7 @@ impl WholeComparison {
         self.in_any_order |= in_any_order;
         self.widened_numbers = self.widened_numbers.max(widened);
         self.ignored_parts = ignored;
+        self.thread_lines = self.thread_lines.max(thread_lines);
         self.last_place_numbers = self.last_place_numbers.max(last_place);
         Ok(())
     }

@@ -97,6 +97,30 @@ fn directives_that_are_right_are_on_and_nests_may_have_threads() {
 }
 
 #[test]
+fn programs_may_tell_how_many_threads_they_have() {
+    let _alone = alone();
+    let told = r#"    int n = 1;
+#ifdef _OPENMP
+#pragma omp parallel
+#pragma omp master
+    n = omp_get_num_threads();
+    printf("Running with OpenMP, %d threads\n", n);
+#endif
+    printf("Threads = %8d\n", n);
+    printf("%.12g"#;
+    let text = PROGRAM.replace("    printf(\"%.12g", told);
+    let text = text.replacen('\n', "\n#ifdef _OPENMP\n#include <omp.h>\n#endif\n", 1);
+    let playground = Playground::with("prog.c", &text);
+    let report = optimized(&playground, "--threads 2", RIGHT);
+    assert!(notes(&report).contains("so they are on"), "{report:#}");
+    assert_eq!(
+        (&report["program"]["verified"], &report["program"]["thread_lines"]),
+        (&true.into(), &2.into()),
+        "{report:#}"
+    );
+}
+
+#[test]
 fn directives_that_are_wrong_stay_off_and_are_named() {
     let _alone = alone();
     let playground = Playground::with("prog.c", PROGRAM);
@@ -175,10 +199,17 @@ double PART(void)
 }
 "#;
 
+/// What the first of two files tells of its threads, where it has any.
+const TELLING: &str = r#"#ifdef _OPENMP
+    extern int omp_get_max_threads(void), printf(const char *, ...);
+    printf("OpenMP: up to %d threads\n", omp_get_max_threads());
+#endif
+"#;
+
 /// A project of two such files, the second of them with this value in its loop that waits.
 fn of_two_files(from: &str) -> Value {
     let playground = Playground::with("prog.c", "");
-    playground.write("first.c", PART);
+    playground.write("first.c", &PART.replace("    return work", &format!("{TELLING}    return work")));
     playground.write("second.c", PART);
     playground.write(
         "prog.c",
@@ -205,8 +236,8 @@ fn the_files_of_a_project_have_their_directives_on_together() {
     let note = report["notes"][0].as_str().expect("a note");
     assert!(note.starts_with("2 files have OpenMP directives") && note.ends_with("so they are on"), "{note}");
     assert_eq!(
-        (&report["added"][0], &report["program"]["verified"]),
-        (&"-fopenmp".into(), &true.into()),
+        (&report["added"][0], &report["program"]["verified"], &report["program"]["thread_lines"]),
+        (&"-fopenmp".into(), &true.into(), &1.into()),
         "{report:#}"
     );
 }

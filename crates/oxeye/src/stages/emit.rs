@@ -149,8 +149,12 @@ impl Emitted {
         winners: &mut Vec<usize>,
         program: &ProgramRun,
     ) -> Result<(), Error> {
-        let executable = session.awake.as_ref().map_or(&program.executable, |awake| &awake.executable);
-        let program = &ProgramRun { executable: executable.clone(), ..program.clone() };
+        let awake = session.awake.as_ref().map(|awake| {
+            // What it printed with its directives off tells nothing of it.
+            let (executable, outputs) = (awake.executable.clone(), Vec::new());
+            ProgramRun { executable, outputs, ..program.clone() }
+        });
+        let program = awake.as_ref().unwrap_or(program);
         let base = Vec::new();
         let mut judge = Winners { emitted: self, session, program, base, n_checks: MOST_CHECKS };
         let mut kept = good_part(&mut judge, winners)?;

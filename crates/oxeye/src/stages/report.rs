@@ -136,6 +136,8 @@ pub struct ProgramReport {
     pub in_any_order: bool,
     /// Parts that were not compared because they match a pattern.
     pub ignored_parts: usize,
+    /// Lines on how many threads there are, which are others with OpenMP than without.
+    pub thread_lines: usize,
     /// Numbers outside the tolerance that differ no more than those of other builds of the original do.
     pub widened_numbers: usize,
     /// Numbers outside the tolerance that differ by one unit of their last printed place.
@@ -464,6 +466,9 @@ impl ProgramReport {
             let when = if self.unstable_numbers > 0 { "likewise" } else { "from run to run" };
             masked.push(format!("{} that {vary} {when}", count(self.unstable_words, "word")));
         }
+        if self.thread_lines > 0 {
+            masked.push(format!("{} on how many threads there are", count(self.thread_lines, "line")));
+        }
         if self.in_any_order {
             masked.push("the order of lines, which varies".into());
         }
@@ -529,6 +534,7 @@ impl ProgramReport {
             unstable_words: whole.unstable_words,
             in_any_order: whole.in_any_order,
             ignored_parts: whole.ignored_parts,
+            thread_lines: whole.thread_lines,
             widened_numbers: whole.widened_numbers,
             last_place_numbers: whole.last_place_numbers,
             ..Self::default()

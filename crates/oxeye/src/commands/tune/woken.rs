@@ -31,7 +31,9 @@ impl Woken {
             true => Arc::clone(&hot.run),
             false => {
                 let seconds = hot.run.seconds / self.speedup;
-                Arc::new(ProjectRun { seconds, ..hot.run.as_ref().clone() })
+                // What it printed with its directives off tells nothing of it.
+                let outputs = Vec::new();
+                Arc::new(ProjectRun { seconds, outputs, ..hot.run.as_ref().clone() })
             }
         };
         Hot { run, files: hot.files.clone(), is_known: hot.is_known }
