@@ -119,6 +119,18 @@ impl Directives {
         self.all.iter().filter(makes_team).map(|p| p.at)
     }
 
+    /// Whether threads may add up sums in any order: by clauses `reduction`, or one thread after the other.
+    pub(crate) fn leave_order_open(&self) -> bool {
+        let is_it = |p: &Pragma| match &p.directive {
+            Directive::Construct(c) => !c.reduced.is_empty(),
+            _ => {
+                let mut words = p.text.split([' ', '(']);
+                words.next() == Some("omp") && matches!(words.next(), Some("critical" | "atomic"))
+            }
+        };
+        self.all.iter().any(is_it)
+    }
+
     /// Whether some directive may be for several loops in each other: it collapses them, or nobody knows what it says.
     pub(crate) fn are_for_several_loops(&self) -> bool {
         let is_one = |c: &Construct| c.n_collapsed > 1 || c.unknown_clause.is_some();
@@ -331,6 +343,19 @@ mod tests {
         }
         for text in ["omp for (", "omp for private(", "omp parallel for private)"] {
             parse(text);
+        }
+    }
+
+    #[test]
+    fn who_adds_up_in_any_order() {
+        let open = |text: &str| Directives::of(&[(0, text.to_owned())], false).leave_order_open();
+        for text in
+            ["omp parallel for reduction(+: s)", "omp critical (sums)", "omp critical", "omp atomic update"]
+        {
+            assert!(open(text), "{text}");
+        }
+        for text in ["omp parallel for private(critical)", "omp single", "omp barrier", "acc atomic"] {
+            assert!(!open(text), "{text}");
         }
     }
 }

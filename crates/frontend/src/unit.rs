@@ -94,6 +94,8 @@ pub struct Unit {
     pub has_main: bool,
     /// Lines with directives that make teams of threads (`omp parallel`), whether or not the build acts on them.
     pub teams: Vec<u32>,
+    /// Whether its directives leave open in which order threads add up sums.
+    pub leaves_order_open: bool,
     /// Lines of those among them with which threads race for a variable, for certain, each with the variable.
     pub races: Vec<(u32, String)>,
 }
@@ -200,6 +202,7 @@ fn read_text(
         diagnostics: Vec::new(),
         has_main: file.functions.iter().any(|f| f.name == "main" && is_own(f)),
         teams: Vec::new(),
+        leaves_order_open: false,
         races: Vec::new(),
     };
     let text = Text {
@@ -249,6 +252,7 @@ impl Text<'_> {
         let Text { file, preprocessed, layout, places, source, directives } = *self;
         let pointers = Pointers::new(file);
         let changed_globals = changed_globals(file);
+        unit.leaves_order_open = directives.leave_order_open();
         let origins = directives.teams().map(|at| preprocessed.origin(at));
         unit.teams = origins.filter(|(is_own, line)| *is_own && *line > 0).map(|(_, line)| line).collect();
         let reliance = Reliance::new(file, preprocessed, source, directives.ignores_openacc());

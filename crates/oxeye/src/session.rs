@@ -4,6 +4,7 @@
 use crate::budget::WallTime;
 use crate::knowledge::{Embedder, KnownNests, NestDescription, Undescribed};
 use crate::machine::{HostReport, detect, has, vector};
+use crate::nest::ProgramRun;
 use crate::readings::Readings;
 use crate::request::{Error, Event, FpPolicy, Knowledge, Options, Phase, Progress, Setback, files};
 use crate::schedule::Rendering;
@@ -14,11 +15,11 @@ use oxeye_database::Context;
 use oxeye_embed::HostVector;
 use oxeye_host::{Effort, HostProfile, Step};
 use oxeye_ir::{Nest, SymId};
-use oxeye_measure::{MeasureError, Rejection, Tolerance, kill_everything};
+use oxeye_measure::{Left, MeasureError, Rejection, Tolerance, kill_everything};
 use oxeye_transform::{Machine, Policy, PreparedNest};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// One run: its options, the machine, the compiler, and what is known of other nests.
@@ -50,6 +51,8 @@ pub(crate) struct Dormant {
     source: PathBuf,
     /// Which of the notes tells of them.
     note: usize,
+    /// Whether they leave open in which order sums are added up, once that is known.
+    pub(crate) leave_order_open: bool,
 }
 
 /// The user's own program with its OpenMP directives switched on.
@@ -57,6 +60,10 @@ pub(crate) struct Awake {
     pub(crate) executable: PathBuf,
     /// The time of the program as it is by that of this one.
     pub(crate) speedup: f64,
+    /// Whether they leave open in which order sums are added up.
+    pub(crate) leave_order_open: bool,
+    /// What the program as it is leaves when it is built in other ways, if that was asked.
+    pub(crate) witnesses: Arc<OnceLock<Vec<Left>>>,
 }
 
 /// A program that has not ended after so many times the budget is taken to run forever.
@@ -187,7 +194,8 @@ impl<'a> Session<'a> {
             if self.options.project.as_ref().is_some_and(|project| project.stays_asleep) {
                 return Ok(());
             }
-            self.dormant = Some(Dormant { source: source.to_owned(), note: self.notes.len() });
+            self.dormant =
+                Some(Dormant { source: source.to_owned(), note: self.notes.len(), leave_order_open: false });
             self.notes.push(format!(
                 "{} has OpenMP directives, which {flag} would switch on, so one thread is used; give {flag} to use more",
                 source.display()
@@ -198,7 +206,8 @@ impl<'a> Session<'a> {
 
     /// From now on, directives that the build leaves off are on, or stay off for this reason, if there is more to say of it.
     pub(crate) fn decide(&mut self, tried: Result<Awake, Option<String>>) {
-        let (Some(Dormant { source, note }), Some(flag)) = (self.dormant.take(), self.workshop.openmp_flag())
+        let (Some(Dormant { source, note, .. }), Some(flag)) =
+            (self.dormant.take(), self.workshop.openmp_flag())
         else {
             return;
         };
@@ -217,6 +226,17 @@ impl<'a> Session<'a> {
             Err(Some(why)) => self.notes[note] = format!("{begin} {why}, so one thread is used"),
             Err(None) => {}
         }
+    }
+
+    /// Whether directives that are on, or tried, though the build leaves them off, leave open in which order sums are added up.
+    pub(crate) fn leaves_order_open(&self) -> bool {
+        self.awake.as_ref().is_some_and(|awake| awake.leave_order_open)
+            || self.dormant.as_ref().is_some_and(|dormant| dormant.leave_order_open)
+    }
+
+    /// What the original leaves when it is built in other ways, if that was asked, or is.
+    pub(crate) fn witnesses<'p>(&'p self, program: &'p ProgramRun) -> &'p OnceLock<Vec<Left>> {
+        self.awake.as_ref().map_or(&program.witnesses, |awake| &awake.witnesses)
     }
 
     pub(crate) fn enter(&self, phase: Phase) -> Result<(), Error> {

@@ -27,6 +27,20 @@ pub(crate) const OTHER_CONTRACTIONS: [&[&str]; 3] = [
     &["-O3", "-ffp-contract=fast", "-fno-tree-vectorize"],
 ];
 
+/// No more than this part of the time that is left goes to other builds of the original, but for so many.
+const WITNESS_PART: f64 = 0.5;
+const LEAST_WITNESSES: usize = 2;
+
+/// The first of these builds, as many as there is time to make and to run in so many seconds each.
+pub(crate) fn as_time_allows<'b>(
+    builds: &'b [&'b [&'b str]],
+    seconds: f64,
+    has_seconds: impl Fn(f64) -> bool,
+) -> &'b [&'b [&'b str]] {
+    let is_possible = |n: &usize| *n <= LEAST_WITNESSES || has_seconds(*n as f64 * seconds / WITNESS_PART);
+    &builds[..(0..=builds.len()).rev().find(is_possible).unwrap_or(0)]
+}
+
 /// What is asked of the original when another program printed something else.
 pub(crate) struct InDoubt<'a> {
     /// Seconds of one run.
@@ -136,6 +150,13 @@ pub(crate) fn rules(checks: &Checks, fp: FpPolicy, reassociate: bool) -> WholeOp
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn builds_are_as_many_as_there_is_time_for() {
+        let n = |left: f64| as_time_allows(&OTHER_BUILDS, 1.0, |seconds| seconds <= left).len();
+        assert_eq!((n(0.0), n(4.0), n(8.0), n(100.0)), (2, 2, 4, OTHER_BUILDS.len()));
+        assert_eq!(as_time_allows(&OTHER_BUILDS[..1], 1.0, |_| false).len(), 1);
+    }
 
     #[test]
     fn bits_are_bits_unless_a_tolerance_is_given() {

@@ -120,6 +120,30 @@ fn programs_may_tell_how_many_threads_they_have() {
     );
 }
 
+/// Whose directives leave the order of sums open takes other roundings, as far as these go.
+#[test]
+fn what_is_left_of_sums_may_be_another_where_directives_reorder_them() {
+    let _alone = alone();
+    let sums = r#"    double rest = 0;
+#pragma omp parallel for reduction(+ : rest)
+    for (int i = 0; i < 100000; i++)
+        rest += (i * 7919 % 100000 - 49999.5) / 3.0;
+    printf("%.15e\n", rest);
+    printf("%.12g"#;
+    let text = PROGRAM.replace("    printf(\"%.12g", sums);
+    let playground = Playground::with("prog.c", &text);
+    let report = optimized(&playground, "--threads 2", RIGHT);
+    assert!(notes(&report).contains("so they are on"), "{report:#}");
+    assert_eq!(
+        (&report["program"]["verified"], &report["program"]["widened_numbers"]),
+        (&true.into(), &1.into()),
+        "{report:#}"
+    );
+    // Not so where bits are asked for.
+    let report = optimized(&playground, "--threads 2 --fp strict", RIGHT);
+    assert!(notes(&report).contains("the program behaves differently (line 1: "), "{report:#}");
+}
+
 #[test]
 fn directives_that_are_wrong_stay_off_and_are_named() {
     let _alone = alone();

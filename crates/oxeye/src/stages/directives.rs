@@ -26,6 +26,7 @@ use crate::workshop::complaint;
 use oxeye_frontend::Unit;
 use oxeye_measure::{Limits, MeasureError, WholeComparison, WholeOptions};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Seconds of a short program, and its runs, in as many threads as it may have: what threads race for shows in some of them.
 const SECONDS: f64 = 2.0;
@@ -50,14 +51,22 @@ pub fn wake_directives(session: &mut Session<'_>) -> Result<(), Error> {
         return Ok(());
     }
     session.enter(Phase::Directives)?;
-    let tried = tried(session)?;
+    // What is wrong with the file is told when it is read.
+    let unit = session.readings.read(&session.options.file, &read_options(session.options)).ok();
+    if let (Some(dormant), Some(unit)) = (&mut session.dormant, &unit) {
+        dormant.leave_order_open = unit.leaves_order_open;
+    }
+    let tried = match unit {
+        Some(unit) => tried(session, &unit)?,
+        None => Err(None),
+    };
     session.check_cancelled()?;
     session.decide(tried);
     Ok(())
 }
 
 /// The program with its directives on, or why they stay off; nothing where that is told elsewhere.
-fn tried(session: &Session<'_>) -> Result<Result<Awake, Option<String>>, Error> {
+fn tried(session: &Session<'_>, unit: &Unit) -> Result<Result<Awake, Option<String>>, Error> {
     let options = session.options;
     if let Some(project) = &options.project
         && !session
@@ -65,10 +74,6 @@ fn tried(session: &Session<'_>) -> Result<Result<Awake, Option<String>>, Error> 
     {
         return Ok(Err(Some(TOO_LONG.to_owned())));
     }
-    // What is wrong with the file is told when it is read.
-    let Ok(unit) = session.readings.read(&options.file, &read_options(options)) else {
-        return Ok(Err(None));
-    };
     if !unit.has_main && !has_main_elsewhere(session) {
         return Ok(Err(None));
     }
@@ -93,12 +98,14 @@ fn tried(session: &Session<'_>) -> Result<Result<Awake, Option<String>>, Error> 
     let trial = Trial { session, program: &program };
     let several = match trial.compared(&executable)? {
         Ok(several) => several,
-        Err(difference) => return Ok(Err(Some(trial.blamed(&unit, &difference)?))),
+        Err(difference) => return Ok(Err(Some(trial.blamed(unit, &difference)?))),
     };
     if is_slower(&several.speedup, 0.0) {
         return Ok(Err(Some(format!("the program is slower ({:.2}x)", several.speedup.median))));
     }
-    Ok(Ok(Awake { executable, speedup: several.speedup.median }))
+    let (speedup, leave_order_open) = (several.speedup.median, unit.leaves_order_open);
+    let witnesses = Arc::clone(&program.witnesses);
+    Ok(Ok(Awake { executable, speedup, leave_order_open, witnesses }))
 }
 
 /// The program as it is; `None` if it does not run to its end.

@@ -11,7 +11,9 @@ use crate::request::{
 };
 use crate::schedule::{Proved, Trial, Verdict};
 use crate::session::Session;
-use crate::whole::{InDoubt, LONGEST_TO_REPEAT, OTHER_BUILDS, OTHER_CONTRACTIONS, compare, rules};
+use crate::whole::{
+    InDoubt, LONGEST_TO_REPEAT, OTHER_BUILDS, OTHER_CONTRACTIONS, as_time_allows, compare, rules,
+};
 use crate::workshop::{ProgramJob, complaint};
 use crate::written::{ChangedFile, by_itself, changed_files, changed_names, tuned_text};
 use oxeye_frontend::encoded;
@@ -685,7 +687,9 @@ pub(super) fn run_in_threads(
     let (before, after) = (run.of(&program.executable), run.of(tuned));
     let witnesses = |options: &WholeOptions| match fp {
         FpPolicy::Strict => Ok(Vec::new()),
-        _ if reassociate => witnesses(session, program, options, &OTHER_BUILDS),
+        _ if reassociate || session.leaves_order_open() => {
+            witnesses(session, program, options, &OTHER_BUILDS)
+        }
         // Compilers may still round a product and a sum together, or not.
         _ => witnesses(session, program, options, &OTHER_CONTRACTIONS),
     };
@@ -695,17 +699,20 @@ pub(super) fn run_in_threads(
     whole
 }
 
-/// What the original leaves when it is built in these other ways; found out once.
+/// What the original leaves when it is built in these other ways, or the first of them, as there is time; found out once.
 fn witnesses(
     session: &Session<'_>,
     program: &ProgramRun,
     options: &WholeOptions,
     builds: &[&[&str]],
 ) -> Result<Vec<Left>, Error> {
-    if let Some(known) = program.witnesses.get() {
+    let known = session.witnesses(program);
+    if let Some(known) = known.get() {
         return Ok(known.clone());
     }
     let workshop = &session.workshop;
+    let seconds = program.seconds + workshop.build_seconds() / f64::from(session.host.cores);
+    let builds = as_time_allows(builds, seconds, |seconds| session.has_seconds(seconds));
     let source = workshop.folder.join(ORIGINAL);
     let job = |(k, flags): (usize, &&[&str])| {
         workshop.plain_job(&source, &format!("witness{k}"), false).args(flags.iter().copied())
@@ -726,7 +733,7 @@ fn witnesses(
             found.push(left);
         }
     }
-    Ok(program.witnesses.get_or_init(|| found).clone())
+    Ok(known.get_or_init(|| found).clone())
 }
 
 /// Slower for certain, or slower than noise explains in the middle of its runs: where winners claim to save much of the

@@ -8,7 +8,7 @@ use super::judge::Judge;
 use super::lock::{LockedFile, LockedMachine, ProjectLock};
 use super::options::TuneOptions;
 use super::pieces::restored;
-use super::programs::{PATIENCE, Rules, compare};
+use super::programs::{PATIENCE, Rules, compare, other_builds};
 use super::replay::inside;
 use super::stopwatch::Stopwatch;
 use super::subject::{Hot, SourceCopy, Subject, check};
@@ -20,7 +20,7 @@ use crate::request::{Error, Event, FpPolicy, Knowledge, Phase, Progress, files};
 use crate::session::Session;
 use crate::whole::OTHER_BUILDS;
 use oxeye_host::HostProfile;
-use oxeye_measure::{Left, WholeOptions, WorkDir};
+use oxeye_measure::{WholeOptions, WorkDir};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -330,7 +330,7 @@ impl Run<'_> {
         let witnesses = |how: &WholeOptions| {
             let mut left = Vec::new();
             for (part, unit) in &units {
-                left.extend(other_builds(subject, *part, *unit, how));
+                left.extend(other_builds(subject, (*part, *unit), &BTreeMap::new(), (&OTHER_BUILDS, how)));
                 check(self.progress)?;
             }
             Ok(left)
@@ -416,20 +416,6 @@ fn put_in(subject: &mut Subject, unit: usize, state: &State) -> Result<(), Error
     let object = subject.compile_with((unit, &state.path), &state.tuned, &BTreeSet::new(), &name)?;
     subject.replace(BTreeMap::from([(unit, object)]), &BTreeSet::new(), &name)?;
     Ok(())
-}
-
-/// What the program leaves with builds of the original that round differently; those that fail tell nothing.
-fn other_builds(subject: &Subject, part: usize, unit: usize, how: &WholeOptions) -> Vec<Left> {
-    let source = &subject.build.project().units[unit].source;
-    let left = |(k, flags): (usize, &&[&str])| {
-        let name = format!("witness{unit}-{k}");
-        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
-        let object = subject.build.compile(unit, source, &name, &flags, None).ok()?;
-        let replaced = BTreeMap::from([(unit, object)]);
-        let linked = subject.link(&subject.parts[part].product, &replaced, &BTreeSet::new(), &name).ok()?;
-        Some(how.run(&subject.run_for(part).of(&linked)).ok()?.1)
-    };
-    OTHER_BUILDS.iter().enumerate().filter_map(left).collect()
 }
 
 impl CheckReport {

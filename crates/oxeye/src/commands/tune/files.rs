@@ -79,7 +79,7 @@ impl TunedFile {
             link_flags: added(done).into_iter().chain(woken_flags).collect(),
             was_compared_alone: woken.objects.is_empty() && !done.iter().any(|file| file.report.changed),
             speedup: 1.0,
-            witnesses: Vec::new(),
+            witnesses: if is_woken { woken.witnesses.clone() } else { Vec::new() },
             spans: Vec::new(),
             recipes: None,
             report: FileReport {
@@ -207,7 +207,8 @@ pub(super) fn tune_files(
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
             Ok(Outcome { changes, spans, mut report, speedup, is_compared, witnesses, mut recipes }) => {
-                (file.witnesses, file.spans, file.speedup) = (witnesses, spans, speedup);
+                (file.spans, file.speedup) = (spans, speedup);
+                file.witnesses.extend(witnesses);
                 file.was_compared_alone &= is_compared;
                 // What its text means without the flag is another matter.
                 recipes.recipes.directives |= is_woken;
@@ -308,7 +309,7 @@ fn tune_file(
     let emitted = session.outcome(tuned(&session))?;
     let report = report(&session, &emitted);
     let program = emitted.workpiece.program.as_ref();
-    let witnesses = program.and_then(|program| program.witnesses.get()).cloned().unwrap_or_default();
+    let witnesses = program.and_then(|program| session.witnesses(program).get()).cloned().unwrap_or_default();
     let is_compared = emitted.whole.is_some();
     let speedup =
         report.program.speedup.filter(|_| is_compared).unwrap_or_else(|| emitted.expected_speedup());

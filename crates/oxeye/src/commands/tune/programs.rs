@@ -9,7 +9,8 @@ use crate::request::{Checks, Error, Event, Focus, FpPolicy, Phase, Progress, Pro
 use crate::stages::ProgramReport;
 use crate::whole::{InDoubt, compare_in_threads, printed_tolerance, rules};
 use oxeye_measure::{Left, Limits, WholeComparison, WholeOptions};
-use std::collections::BTreeMap;
+use oxeye_project::UnitIdx;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -188,6 +189,27 @@ pub(super) fn compare(
     let original = original.of(before.get(subject.parts[0].file.as_path()).unwrap_or(&Path::new("")));
     let in_doubt = InDoubt { seconds: run.seconds, clocks: &run.clocks, witnesses: how.witnesses };
     compare_in_threads(&original, &after, n_runs, &whole, &in_doubt, how.others)
+}
+
+/// What the program leaves with these builds of a unit's original, which round differently, where other units are these objects; those that
+/// fail tell nothing.
+pub(super) fn other_builds(
+    subject: &Subject,
+    (part, unit): (usize, UnitIdx),
+    others: &BTreeMap<UnitIdx, PathBuf>,
+    (builds, how): (&[&[&str]], &WholeOptions),
+) -> Vec<Left> {
+    let source = &subject.build.project().units[unit].source;
+    let left = |(k, flags): (usize, &&[&str])| {
+        let name = format!("witness{unit}-{k}");
+        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let object = subject.build.compile(unit, source, &name, &flags, None).ok()?;
+        let mut replaced = others.clone();
+        replaced.insert(unit, object);
+        let linked = subject.link(&subject.parts[part].product, &replaced, &BTreeSet::new(), &name).ok()?;
+        Some(how.run(&subject.run_for(part).of(&linked)).ok()?.1)
+    };
+    builds.iter().enumerate().filter_map(left).collect()
 }
 
 /// Whether operations of a changed file may be reordered.

@@ -2,9 +2,9 @@
 //! little of the budget to find out whether it may, and too little of the program's time for its threads to pay. Of a program
 //! that takes long, a single file is tried here as well: the stages would run it more often.
 
-use super::files::{LEAST_SHARE, Spot, file_options};
+use super::files::{LEAST_SHARE, Spot, file_options, hot_files};
 use super::options::TuneOptions;
-use super::programs::{Rules, compare};
+use super::programs::{Rules, compare, other_builds};
 use super::subject::{Hot, Subject, check};
 use super::woken::Woken;
 use crate::budget::WallTime;
@@ -13,8 +13,10 @@ use crate::openmp::{OPENMP_FLAG, has_openmp_flag};
 use crate::request::{Error, Event, Phase, Progress};
 use crate::session::has_openmp;
 use crate::stages::{LEAST_RUNS, odd, read_options};
-use oxeye_measure::{Exit, WholeComparison, available_cores, in_parallel};
+use crate::whole::{OTHER_BUILDS, as_time_allows};
+use oxeye_measure::{Exit, Left, WholeComparison, WholeOptions, available_cores, in_parallel};
 use oxeye_project::{Unit, UnitIdx};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -50,9 +52,10 @@ pub(super) fn wake(
     let build = |file: &Asleep| subject.build.compile_seconds(file.unit);
     let builds = asleep.iter().map(build).sum::<f64>() / (asleep.len().min(available_cores()).max(1) as f64);
     let seconds = builds + RUNS * time.run_seconds;
-    // A file whose program is soon over finds out by itself, and which directive it is that does harm.
+    // A file that has all of the budget, and whose program is soon over, finds out by itself, and which directive it is that does harm.
     let alone = builds + LEAST_RUNS * time.run_seconds;
-    let by_itself = asleep.len() == 1 && time.allows(begin.elapsed(), WELL_WITHIN * alone);
+    let is_all = hot_files(subject, hot, options).len() == 1;
+    let by_itself = asleep.len() == 1 && is_all && time.allows(begin.elapsed(), WELL_WITHIN * alone);
     // The nests need time as well.
     if asleep.is_empty() || by_itself || !time.allows(begin.elapsed(), WELL_WITHIN * seconds) {
         return Ok((Woken::default(), None));
@@ -60,7 +63,6 @@ pub(super) fn wake(
     progress.event(Event::Phase(Phase::Directives));
     let before: Vec<PathBuf> = subject.parts.iter().map(|part| part.file.clone()).collect();
     let flags = BTreeSet::from([OPENMP_FLAG.to_owned()]);
-    let is_reordered = asleep.iter().any(|file| file.is_reordered);
     let compiled = |Asleep { unit, .. }: &Asleep| {
         let source = &subject.build.project().units[*unit].source;
         let args = ["-g".to_owned(), OPENMP_FLAG.to_owned()];
@@ -76,7 +78,10 @@ pub(super) fn wake(
         return Ok((Woken::default(), None));
     }
     let Ok(objects) = subject.replace(objects, &flags, "woken") else { return Ok((Woken::default(), None)) };
-    let compared = compared(subject, (&before, hot), options, is_reordered, progress);
+    let left = OnceCell::new();
+    let compared =
+        compared(subject, (&before, hot), (options, (begin, time)), (&asleep, &objects, &left), progress);
+    let witnesses = left.into_inner().unwrap_or_default();
     let name = |unit: &UnitIdx| {
         let source = &subject.build.project().units[*unit].source;
         format!("{} has OpenMP directives that its", relative(source, root).display())
@@ -93,7 +98,7 @@ pub(super) fn wake(
             subject.add_flag(&woken, OPENMP_FLAG);
             let speedup = whole.speedup.median;
             let note = format!("{begin} does the same, {speedup:.2}x as fast, so they are on");
-            return Ok((Woken { objects, speedup, ..Woken::default() }, Some(note)));
+            return Ok((Woken { objects, speedup, witnesses, ..Woken::default() }, Some(note)));
         }
         Ok(whole) if is_late(&whole) => {
             stay_asleep = woken;
@@ -115,9 +120,12 @@ pub(super) fn wake(
 
 /// A source with directives that its build leaves off.
 struct Asleep {
+    part: usize,
     unit: UnitIdx,
     /// Whether its flags let sums be reordered.
     is_reordered: bool,
+    /// Whether its directives leave open in which order sums are added up.
+    leaves_order_open: bool,
 }
 
 /// The hot sources with directives that their build leaves off, but for those whose threads would race.
@@ -142,27 +150,40 @@ fn asleep(subject: &Subject, hot: &Hot, options: &TuneOptions, root: &Path) -> V
         let options = file_options(subject, &spot, hot, None, options, options.budget);
         let read = subject.readings.read(source, &read_options(&options)).ok()?;
         let is_reordered = options.reassociate();
-        read.races.is_empty().then_some(Asleep { unit: *unit, is_reordered })
+        let (part, unit, leaves_order_open) = (*part, *unit, read.leaves_order_open);
+        read.races.is_empty().then_some(Asleep { part, unit, is_reordered, leaves_order_open })
     };
     hot.files.iter().filter_map(asleep).collect()
 }
 
 /// The program with directives on beside the program as it is: in as many threads as there may be, an odd number of them, and one.
+/// `left` gets what builds of these files leave that round differently, if numbers are in doubt.
 fn compared(
     subject: &Subject,
     (before, hot): (&[PathBuf], &Hot),
-    options: &TuneOptions,
-    is_reordered: bool,
+    (options, clock): (&TuneOptions, (Instant, WallTime)),
+    (asleep, objects, left): (&[Asleep], &BTreeMap<UnitIdx, PathBuf>, &OnceCell<Vec<Left>>),
     progress: &dyn Progress,
 ) -> Result<WholeComparison, Error> {
+    let (begin, time) = clock;
+    let has_seconds = |seconds| time.allows(begin.elapsed(), seconds);
+    let of_file = |file: &Asleep, how: &WholeOptions| {
+        let seconds = time.run_seconds + subject.build.compile_seconds(file.unit);
+        let builds = as_time_allows(&OTHER_BUILDS, seconds, has_seconds);
+        other_builds(subject, (file.part, file.unit), objects, (builds, how))
+    };
+    let open = || asleep.iter().filter(|file| file.leaves_order_open);
+    let witnesses = |how: &WholeOptions| {
+        Ok(left.get_or_init(|| open().flat_map(|file| of_file(file, how)).collect()).clone())
+    };
     let rules = Rules {
         checks: &options.checks,
         fp: options.fp,
         threads: options.threads,
-        is_reordered,
+        is_reordered: asleep.iter().any(|file| file.is_reordered),
         others: (LEAST_GAIN, &[odd(options.threads), 1]),
         patience: PATIENCE,
-        witnesses: &|_| Ok(Vec::new()),
+        witnesses: &witnesses,
     };
     let times = |n_runs: usize| {
         let whole = compare(subject, before, &hot.run, &rules, n_runs);

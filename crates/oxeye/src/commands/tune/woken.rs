@@ -3,6 +3,7 @@
 use super::subject::Hot;
 use crate::openmp::OPENMP_FLAG;
 use crate::request::ProjectRun;
+use oxeye_measure::Left;
 use oxeye_project::UnitIdx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -15,6 +16,8 @@ pub(super) struct Woken {
     pub(super) objects: BTreeMap<UnitIdx, PathBuf>,
     /// How often the program is faster.
     pub(super) speedup: f64,
+    /// What other builds of the sources leave, if the program with their directives on printed other numbers.
+    pub(super) witnesses: Vec<Left>,
     /// Those whose directives stay off, as the program gains nothing from them.
     pub(super) stay_asleep: BTreeSet<UnitIdx>,
 }
