@@ -2,7 +2,9 @@
 
 use crate::clocks::FastClocks;
 use crate::request::{Checks, Error, FpPolicy};
-use oxeye_measure::{Invocation, Left, Tolerance, WholeComparison, WholeOptions, WholeRuns, run_whole};
+use oxeye_measure::{
+    Invocation, Left, Limits, Tolerance, WholeComparison, WholeOptions, WholeRuns, run_whole,
+};
 
 /// Programs that take longer, in seconds, are not run again for every doubt.
 pub(crate) const LONGEST_TO_REPEAT: f64 = 2.0;
@@ -27,6 +29,8 @@ pub(crate) const OTHER_CONTRACTIONS: [&[&str]; 3] = [
     &["-O3", "-ffp-contract=fast", "-fno-tree-vectorize"],
 ];
 
+/// A run in another number of threads takes no longer than this many times what the original takes, and this many seconds more.
+const PATIENCE: (f64, f64) = (4.0, 4.0);
 /// No more than this part of the time that is left goes to other builds of the original, but for so many.
 const WITNESS_PART: f64 = 0.5;
 const LEAST_WITNESSES: usize = 2;
@@ -86,7 +90,10 @@ pub(crate) fn compare_in_threads(
         if whole.difference.is_some() || whole.speedup.median < least_speedup {
             break;
         }
-        runs.add(after, &WholeOptions { threads: Some(*threads as usize), ..options.clone() })?;
+        // More threads than cores may wait for each other for any time.
+        let seconds = options.limits.seconds.min(PATIENCE.0 * in_doubt.seconds + PATIENCE.1);
+        let limits = Limits { seconds, ..options.limits.clone() };
+        runs.add(after, &WholeOptions { limits, threads: Some(*threads as usize), ..options.clone() })?;
         whole = decided(&runs, before, &mut options, in_doubt)?;
     }
     Ok(whole)

@@ -37,8 +37,6 @@ const FEWER_RUNS: usize = 3;
 pub(crate) const LEAST_RUNS: f64 = 8.0;
 /// Why they are not tried where that does not fit.
 const TOO_LONG: &str = "it would take too much of the budget to see that it does the same";
-/// With a smaller speedup a program is slower, whatever longer runs would say.
-const FAR_SLOWER: f64 = 0.75;
 /// No more directives are tried one by one.
 const MOST_TEAMS: usize = 12;
 
@@ -140,27 +138,25 @@ impl Trial<'_> {
         let is_short = self.program.seconds <= LONGEST_TO_REPEAT;
         let n_most = ((SECONDS / self.program.seconds.max(1e-3)) as usize).clamp(2, MOST_RUNS);
         let n_odd = if is_short { FEWER_RUNS } else { 1 };
-        let several = self.run(executable, most, n_most)?;
+        let others = [vec![odd(most); n_odd], vec![1]].concat();
+        let several = self.run(executable, (most, &others), n_most)?;
         if let Some(difference) = several.difference {
             return Ok(Err(difference));
         }
-        if several.speedup.median < FAR_SLOWER {
-            return Ok(Ok(several));
-        }
-        for (threads, n_runs) in [(odd(most), n_odd), (1, 1)] {
-            if let Some(difference) = self.run(executable, threads, n_runs)?.difference {
-                return Ok(Err(difference));
-            }
-        }
         if is_slower(&several.speedup, 0.0) && is_short {
             // Noise, or a loss? Once more, and longer.
-            let again = self.run(executable, most, 2 * n_most)?;
+            let again = self.run(executable, (most, &[]), 2 * n_most)?;
             return Ok(again.difference.clone().map_or(Ok(again), Err));
         }
         Ok(Ok(several))
     }
 
-    fn run(&self, executable: &Path, threads: u32, n_runs: usize) -> Result<WholeComparison, Error> {
+    fn run(
+        &self,
+        executable: &Path,
+        threads: (u32, &[u32]),
+        n_runs: usize,
+    ) -> Result<WholeComparison, Error> {
         run_in_threads(self.session, executable, self.program, n_runs, threads)
     }
 
@@ -198,7 +194,7 @@ impl Trial<'_> {
             };
             let most = session.options.threads;
             for threads in [most, odd(most)] {
-                if self.run(&executable, threads, FEWER_RUNS)?.difference.is_some() {
+                if self.run(&executable, (threads, &[]), FEWER_RUNS)?.difference.is_some() {
                     found.push(*line);
                     break;
                 }

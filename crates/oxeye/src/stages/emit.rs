@@ -12,7 +12,7 @@ use crate::request::{
 use crate::schedule::{Proved, Trial, Verdict};
 use crate::session::Session;
 use crate::whole::{
-    InDoubt, LONGEST_TO_REPEAT, OTHER_BUILDS, OTHER_CONTRACTIONS, as_time_allows, compare, rules,
+    InDoubt, LONGEST_TO_REPEAT, OTHER_BUILDS, OTHER_CONTRACTIONS, as_time_allows, compare_in_threads, rules,
 };
 use crate::workshop::{ProgramJob, complaint};
 use crate::written::{ChangedFile, by_itself, changed_files, changed_names, tuned_text};
@@ -33,6 +33,8 @@ const VISIBLE_GAIN: f64 = 0.1;
 const LEAST_GAIN: f64 = 1.01;
 /// Speedups below this are confirmed in the program.
 const MODEST_SPEEDUP: f64 = 1.6;
+/// With a smaller speedup a program is slower, whatever longer runs would say.
+const FAR_SLOWER: f64 = 0.75;
 
 /// The tuned file and how its program compares.
 pub struct Emitted {
@@ -662,10 +664,10 @@ pub(crate) fn run_both(
     program: &ProgramRun,
     n_runs: usize,
 ) -> Result<WholeComparison, Error> {
-    run_in_threads(session, tuned, program, n_runs, session.threads)
+    run_in_threads(session, tuned, program, n_runs, (session.threads, &[]))
 }
 
-/// The same where OpenMP has so many threads.
+/// The same where OpenMP has so many threads, and in these other numbers of them, one run each, unless the program is far slower.
 ///
 /// # Errors
 /// As [`run_both`].
@@ -674,7 +676,7 @@ pub(super) fn run_in_threads(
     tuned: &Path,
     program: &ProgramRun,
     n_runs: usize,
-    threads: u32,
+    (threads, others): (u32, &[u32]),
 ) -> Result<WholeComparison, Error> {
     let Options { run, checks, fp, .. } = session.options;
     let reassociate = session.options.reassociate();
@@ -694,7 +696,9 @@ pub(super) fn run_in_threads(
         _ => witnesses(session, program, options, &OTHER_CONTRACTIONS),
     };
     let in_doubt = InDoubt { seconds: program.seconds, clocks: &program.clocks, witnesses: &witnesses };
-    let whole = session.in_program(|| compare(&before, &after, n_runs, &options, &in_doubt));
+    let others = (FAR_SLOWER, others);
+    let whole =
+        session.in_program(|| compare_in_threads(&before, &after, n_runs, &options, &in_doubt, others));
     session.check_cancelled()?;
     whole
 }
