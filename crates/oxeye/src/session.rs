@@ -4,7 +4,6 @@
 use crate::budget::WallTime;
 use crate::knowledge::{Embedder, KnownNests, NestDescription, Undescribed};
 use crate::machine::{HostReport, detect, has, vector};
-use crate::nest::ProgramRun;
 use crate::readings::Readings;
 use crate::request::{Error, Event, FpPolicy, Knowledge, Options, Phase, Progress, Setback, files};
 use crate::schedule::Rendering;
@@ -232,11 +231,6 @@ impl<'a> Session<'a> {
     pub(crate) fn leaves_order_open(&self) -> bool {
         self.awake.as_ref().is_some_and(|awake| awake.leave_order_open)
             || self.dormant.as_ref().is_some_and(|dormant| dormant.leave_order_open)
-    }
-
-    /// What the original leaves when it is built in other ways, if that was asked, or is.
-    pub(crate) fn witnesses<'p>(&'p self, program: &'p ProgramRun) -> &'p OnceLock<Vec<Left>> {
-        self.awake.as_ref().map_or(&program.witnesses, |awake| &awake.witnesses)
     }
 
     pub(crate) fn enter(&self, phase: Phase) -> Result<(), Error> {

@@ -21,6 +21,7 @@ use oxeye_ir::{Program, Span};
 use oxeye_measure::{Left, Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// So many sets of winners that spoil the program are looked at before what is left is dropped.
 const MOST_CHECKS: usize = 16;
@@ -703,6 +704,14 @@ pub(super) fn run_in_threads(
     whole
 }
 
+/// What the original leaves when it is built in other ways, if that was asked, or is.
+pub(crate) fn known_witnesses<'p>(
+    session: &'p Session<'_>,
+    program: &'p ProgramRun,
+) -> &'p OnceLock<Vec<Left>> {
+    session.awake.as_ref().map_or(&program.witnesses, |awake| &awake.witnesses)
+}
+
 /// What the original leaves when it is built in these other ways, or the first of them, as there is time; found out once.
 fn witnesses(
     session: &Session<'_>,
@@ -710,7 +719,7 @@ fn witnesses(
     options: &WholeOptions,
     builds: &[&[&str]],
 ) -> Result<Vec<Left>, Error> {
-    let known = session.witnesses(program);
+    let known = known_witnesses(session, program);
     if let Some(known) = known.get() {
         return Ok(known.clone());
     }

@@ -38,7 +38,7 @@ pub(crate) use capture::{build_error, expect_own_data, has_main_elsewhere, obser
 pub use directives::wake_directives;
 pub(crate) use directives::{LEAST_RUNS, odd};
 pub use emit::{Emitted, emit};
-pub(crate) use emit::{recipe_of, run_both};
+pub(crate) use emit::{known_witnesses, recipe_of, run_both};
 pub(crate) use html::{about, flows, measured, nest_entry, program_times};
 pub(crate) use kept::kept_recipes;
 pub use measure::{Measured, measure};

@@ -13,7 +13,7 @@ use crate::request::{
     Compiler, Error, Event, FileRecipes, Observed, Options, OtherFiles, Progress, ProjectFile,
 };
 use crate::session::Session;
-use crate::stages::{Report, read_options, report, wake_directives};
+use crate::stages::{Report, known_witnesses, read_options, report, wake_directives};
 use crate::written::ChangedFile;
 use oxeye_host::HostProfile;
 use oxeye_ir::Span;
@@ -309,7 +309,8 @@ fn tune_file(
     let emitted = session.outcome(tuned(&session))?;
     let report = report(&session, &emitted);
     let program = emitted.workpiece.program.as_ref();
-    let witnesses = program.and_then(|program| session.witnesses(program).get()).cloned().unwrap_or_default();
+    let witnesses =
+        program.and_then(|program| known_witnesses(&session, program).get()).cloned().unwrap_or_default();
     let is_compared = emitted.whole.is_some();
     let speedup =
         report.program.speedup.filter(|_| is_compared).unwrap_or_else(|| emitted.expected_speedup());
