@@ -92,7 +92,7 @@ pub(crate) fn compare_in_threads(
         }
         // More threads than cores may wait for each other for any time.
         let seconds = options.limits.seconds.min(PATIENCE.0 * in_doubt.seconds + PATIENCE.1);
-        let limits = Limits { seconds, ..options.limits.clone() };
+        let limits = Limits { seconds, ..options.limits };
         runs.add(after, &WholeOptions { limits, threads: Some(*threads as usize), ..options.clone() })?;
         whole = decided(&runs, before, &mut options, in_doubt)?;
     }
