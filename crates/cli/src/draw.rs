@@ -97,9 +97,10 @@ impl Progress for Drawing {
             Event::Diagnostic(_) if !self.verbose => {}
             Event::Diagnostic(text) => self.say(&format!("{text}\n")),
             Event::Budget { used, budget, end, run } => {
-                // Who is second finds that it is set.
-                let _ = self.clock.limit.set(Limit { begin: Instant::now().checked_sub(used), end });
-                let note = longer(budget, end, run).filter(|_| !self.manner.quiet);
+                // Who is second, with what is left for one of several files, finds that it is set.
+                let is_first =
+                    self.clock.limit.set(Limit { begin: Instant::now().checked_sub(used), end }).is_ok();
+                let note = longer(budget, end, run).filter(|_| is_first && !self.manner.quiet);
                 let width = self.manner.view_of_stderr().width;
                 note.iter().for_each(|note| self.say(&wrapped(note, width)));
             }

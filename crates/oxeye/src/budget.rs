@@ -21,6 +21,8 @@ pub(crate) struct WallTime {
     pub(crate) run_seconds: f64,
     /// Seconds that building the program takes; 0 as long as that is not known.
     pub(crate) build_seconds: f64,
+    /// Whether one verdict is for all of several files.
+    pub(crate) is_judged_once: bool,
 }
 
 impl WallTime {
@@ -36,11 +38,15 @@ impl WallTime {
     const VERDICT_RUNS: usize = 2;
 
     /// When trying ends: early enough to build the tuned program, and to run both. However long everything before took, a
-    /// little time is left for trying.
+    /// little time is left for trying. Many files need all of it: the one verdict on a long program comes on top.
     pub(crate) fn end_of_trials(&self, elapsed: Duration) -> Duration {
+        let build = self.build_seconds.max(Self::LEAST_BUILD);
         let runs = 2.0 * self.run_seconds * n_runs(self.run_seconds) as f64;
-        let verdict = seconds(Self::LOOKS * (self.build_seconds.max(Self::LEAST_BUILD) + runs));
-        let kept = verdict.min(self.budget / Self::VERDICT_PART);
+        let kept = if self.is_judged_once && self.is_long() {
+            seconds(build)
+        } else {
+            seconds(Self::LOOKS * (build + runs)).min(self.budget / Self::VERDICT_PART)
+        };
         self.budget.saturating_sub(kept).max(elapsed + self.budget / 10)
     }
 
@@ -228,7 +234,12 @@ mod tests {
     use super::*;
 
     fn wall_time(run_seconds: f64) -> WallTime {
-        WallTime { budget: Duration::from_secs(60), run_seconds, build_seconds: 0.5 }
+        WallTime {
+            budget: Duration::from_secs(60),
+            run_seconds,
+            build_seconds: 0.5,
+            is_judged_once: false,
+        }
     }
 
     #[test]
@@ -259,6 +270,10 @@ mod tests {
         };
         assert_eq!((end(60, 0.0), end(60, 0.5)), (60.0, 60.0));
         assert_eq!((end(3, 4.5), end(60, 20.0)), (2.25 + 1.0 + 18.0, 45.0 + 1.0 + 40.0));
+        // With several files, nothing is kept of it for the runs.
+        let of_files =
+            |run_seconds: f64| WallTime { is_judged_once: true, ..wall_time(run_seconds) }.end(Duration::ZERO);
+        assert_eq!((of_files(20.0).as_secs_f64(), of_files(0.5).as_secs_f64()), (60.0 + 40.0, 60.0));
     }
 
     #[test]

@@ -279,6 +279,7 @@ impl<'a> Session<'a> {
             budget: self.options.budget,
             run_seconds: self.time.one_run_ns.load(Ordering::Relaxed) as f64 * 1e-9,
             build_seconds: self.workshop.build_seconds(),
+            is_judged_once: false,
         }
     }
 

@@ -51,7 +51,7 @@ use crate::budget::WallTime;
 use crate::coverage::Stacks;
 use crate::request::{Error, Progress, ProjectRecipes, check_writable, write_atomically};
 use crate::written::ChangedFile;
-use files::{TunedFile, added, changes, tune_files};
+use files::{TunedFile, added, changes, hot_files, tune_files};
 use lock::locked;
 use observe::observe;
 use oxeye_frontend::Included;
@@ -154,7 +154,12 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
     let hot = subject.sample(&options.checks, progress)?;
     // From the end of its first run on, everything counts.
     let begin = sampling + Duration::from_secs_f64(hot.run.seconds).min(sampling.elapsed());
-    let time = WallTime { budget: options.budget, run_seconds: hot.run.seconds, build_seconds: 0.0 };
+    let time = WallTime {
+        budget: options.budget,
+        run_seconds: hot.run.seconds,
+        build_seconds: 0.0,
+        is_judged_once: hot_files(&subject, &hot, options).len() > 1,
+    };
     if !options.focus.is_dry {
         progress.event(time.event(begin.elapsed()));
     }
