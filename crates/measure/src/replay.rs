@@ -63,6 +63,14 @@ impl Replay {
         Ok(Replay { runner, dir, options })
     }
 
+    /// The same replay program, whose folder must outlive the value, with these options and its files in `work`.
+    ///
+    /// # Errors
+    /// When the folder for the files cannot be made.
+    pub fn sharing(other: &Replay, work: &WorkDir, options: ReplayOptions) -> Result<Replay, MeasureError> {
+        Ok(Replay { runner: other.runner.clone(), dir: work.subdir("replay")?, options })
+    }
+
     /// The options in force.
     pub fn options(&self) -> &ReplayOptions {
         &self.options

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use crate::tokens::{Token, shape, tokens};
+use crate::tokens::{shape, tokens};
 
 /// What lines about threads say.
 static ABOUT: LazyLock<Regex> = LazyLock::new(|| regex("thread|openmp"));
@@ -56,17 +56,16 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Whether a line tells no more than that there are so many threads, or that there is OpenMP.
 fn tells_how(line: &[u8], threads: usize) -> bool {
     let number = threads.to_string();
-    let numbers = || tokens(line).into_iter().filter(|token| token.is_number);
-    let is_it = |token: &Token<'_>| token.bytes.trim_ascii() == number.as_bytes();
-    !RESULT.is_match(line) && (numbers().next().is_none() || numbers().any(|token| is_it(&token)))
+    let tokens = tokens(line);
+    let has_none = !tokens.iter().any(|token| token.is_number);
+    !RESULT.is_match(line) && (has_none || tokens.iter().any(|token| token.is(&number)))
 }
 
 /// Whether two lines of one form are the same but for `1` in the one where the other has this number.
 fn says_the_same(one: &[u8], several: &[u8], threads: usize) -> bool {
-    let says = |token: &Token<'_>, number: &str| token.bytes.trim_ascii() == number.as_bytes();
     let number = threads.to_string();
     let mut pairs = tokens(one).into_iter().zip(tokens(several));
-    pairs.all(|(a, b)| !a.is_number || a.bytes == b.bytes || says(&a, "1") && says(&b, &number))
+    pairs.all(|(a, b)| !a.is_number || a.bytes == b.bytes || a.is("1") && b.is(&number))
 }
 
 #[cfg(test)]

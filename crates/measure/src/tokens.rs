@@ -7,6 +7,13 @@ pub(crate) struct Token<'a> {
     pub(crate) is_number: bool,
 }
 
+impl Token<'_> {
+    /// Whether it is this number, written so.
+    pub(crate) fn is(&self, number: &str) -> bool {
+        self.is_number && self.bytes.trim_ascii() == number.as_bytes()
+    }
+}
+
 /// Splits a text into numbers, with the blanks before them, and words, with the blanks around them. Digits inside a word, as
 /// in `x86`, are no number; `1,034,567` is one.
 pub(crate) fn tokens(text: &[u8]) -> Vec<Token<'_>> {

@@ -250,9 +250,9 @@ impl WholeRuns {
             let references: Vec<&Left> =
                 befores.iter().map(|(_, left)| left).chain(&options.earlier).collect();
             for (k, (_, after, threads)) in afters.iter().enumerate() {
-                // Equal files were compared already.
-                let before = afters[..k].last().map(|(_, left, _)| left);
-                if before != Some(after) {
+                // What is the same, of as many threads, was compared already.
+                let before = afters[..k].last().map(|(_, left, threads)| (left, threads));
+                if before != Some((after, threads)) {
                     result.take_in((after, *threads), &references, options)?;
                 }
             }

@@ -234,12 +234,7 @@ mod tests {
     use super::*;
 
     fn wall_time(run_seconds: f64) -> WallTime {
-        WallTime {
-            budget: Duration::from_secs(60),
-            run_seconds,
-            build_seconds: 0.5,
-            is_judged_once: false,
-        }
+        WallTime { budget: Duration::from_secs(60), run_seconds, build_seconds: 0.5, is_judged_once: false }
     }
 
     #[test]
@@ -271,8 +266,9 @@ mod tests {
         assert_eq!((end(60, 0.0), end(60, 0.5)), (60.0, 60.0));
         assert_eq!((end(3, 4.5), end(60, 20.0)), (2.25 + 1.0 + 18.0, 45.0 + 1.0 + 40.0));
         // With several files, nothing is kept of it for the runs.
-        let of_files =
-            |run_seconds: f64| WallTime { is_judged_once: true, ..wall_time(run_seconds) }.end(Duration::ZERO);
+        let of_files = |run_seconds: f64| {
+            WallTime { is_judged_once: true, ..wall_time(run_seconds) }.end(Duration::ZERO)
+        };
         assert_eq!((of_files(20.0).as_secs_f64(), of_files(0.5).as_secs_f64()), (60.0 + 40.0, 60.0));
     }
 

@@ -284,7 +284,11 @@ impl Workshop {
         }
         let options =
             ReplayOptions { threads: threads as usize, call_seconds: 600.0, ..ReplayOptions::default() };
-        let replay = Replay::new(&self.replay_compiler(), &self.folder, options)?;
+        let shared = self.project.as_ref().and_then(|project| project.replay.as_ref());
+        let replay = match shared {
+            Some(shared) => Replay::sharing(shared, &self.folder, options)?,
+            None => Replay::new(&self.replay_compiler(), &self.folder, options)?,
+        };
         Ok(self.replay.get_or_init(|| replay).clone())
     }
 

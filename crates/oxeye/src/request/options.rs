@@ -11,7 +11,7 @@ use crate::readings::Readings;
 use indexmap::IndexMap;
 use oxeye_database::OnDamage;
 use oxeye_host::HostProfile;
-use oxeye_measure::{CaptureRun, SourceLine};
+use oxeye_measure::{CaptureRun, Replay, SourceLine};
 use oxeye_project::{Build, Product, UnitIdx};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -154,6 +154,8 @@ pub struct ProjectFile {
     pub(crate) observed: Option<Arc<Observed>>,
     /// Whether it is known that the program gains nothing from OpenMP directives that the build leaves off.
     pub(crate) stays_asleep: bool,
+    /// What the nests of all files are replayed with, if it was built for them.
+    pub(crate) replay: Option<Replay>,
 }
 
 /// What was seen of the nests of one file in a run that observed those of several.

@@ -12,7 +12,7 @@ use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Event, Phase};
 use crate::schedule::{Choice, Rendering, Schedule, Screening, Trial, digest};
 use crate::session::Session;
-use crate::stages::measure::{Bench, DISTURBED, ReplaySite, choose, conclude, cut_long, left_out};
+use crate::stages::measure::{Bench, DISTURBED, Pace, ReplaySite, choose, conclude, cut_long, left_out};
 use crate::stages::{Captured, Measured, NestSearchReport, SearchReport};
 use oxeye_codegen::Isa;
 use oxeye_frontend::Unit;
@@ -146,17 +146,20 @@ impl NestSearch<'_> {
         let roofs = nest.roofs(session, unit, self.idx);
         let (place, calls, known) = (&nest.place, &nest.calls, &nest.known);
         let site = ReplaySite { session, unit, idx: self.idx, place, calls, known };
-        let mut bench = match Bench::open(site, site.build_original(), roofs.as_ref(), Instant::now()) {
-            Ok(bench) => bench,
-            Err(setback) => {
-                nest.note = Some(setback.item()?.to_string());
-                return Ok(None);
-            }
-        };
+        let mut bench =
+            match Bench::open(site, site.build_original(), roofs.as_ref(), (Pace::Usual, Instant::now())) {
+                Ok(bench) => bench,
+                Err(setback) => {
+                    nest.note = Some(setback.item()?.to_string());
+                    return Ok(None);
+                }
+            };
         let known = bench.known_in_place()?;
         if !known.is_nothing() {
             let site = ReplaySite { known: &known, ..site };
-            if let Ok(knowing) = Bench::open(site, site.build_original(), roofs.as_ref(), Instant::now()) {
+            if let Ok(knowing) =
+                Bench::open(site, site.build_original(), roofs.as_ref(), (Pace::Usual, Instant::now()))
+            {
                 bench = knowing;
             }
         }

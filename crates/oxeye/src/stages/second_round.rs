@@ -3,7 +3,7 @@
 
 use super::capture::LEAST_SHARE;
 use super::group::group_nests;
-use super::measure::{Measured, Round, measure_nest, take_turns};
+use super::measure::{Measured, Pace, Round, measure_nest, take_turns};
 use super::open::open_nests;
 use super::propose::proposal;
 use super::unchanged::Unchanged;
@@ -44,7 +44,7 @@ pub fn second_round(session: &Session<'_>, measured: Measured) -> Result<Measure
         let nest = &mut nests[idx];
         nest.standing = Standing::Tuned;
         proposal(session, unit, nest, session.options.donors)?.put_into(nest);
-        measure_nest(session, unit, idx, nest, end)?;
+        measure_nest(session, unit, idx, nest, (Pace::Usual, end))?;
     }
     Ok(Measured { workpiece, end })
 }

@@ -13,7 +13,7 @@ use crate::nest::{ProgramRun, TunedNest, Workpiece};
 use crate::request::{Error, NestRecipe, Options, Phase, Progress, RecipeFile};
 use crate::schedule::digest;
 use crate::session::Session;
-use crate::stages::measure::{Bench, ReplaySite, measure_alone};
+use crate::stages::measure::{Bench, Pace, ReplaySite, measure_alone};
 use crate::stages::{capture, read, read_options, run_both};
 use crate::workshop::complaint;
 use crate::written::behind;
@@ -180,7 +180,7 @@ fn alone(
     let (place, calls) = (&nest.place, &nest.calls);
     let site = ReplaySite { session, unit, idx, place, calls, known: &nest.known };
     let deadline = Instant::now() + session.options.budget;
-    let bench = match Bench::open(site, site.build_original(), None, deadline) {
+    let bench = match Bench::open(site, site.build_original(), None, (Pace::Usual, deadline)) {
         Ok(bench) => bench,
         Err(setback) => {
             notes.push(setback.item()?.to_string());

@@ -260,6 +260,7 @@ impl Run<'_> {
             closed: BTreeSet::new(),
             observed: None,
             stays_asleep: false,
+            replay: None,
         };
         let options = file_options(subject, &spot, &self.hot, self.machine.clone(), &project, project.budget);
         let session = Session::for_reading(&options, self.progress)?;

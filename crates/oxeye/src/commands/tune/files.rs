@@ -17,7 +17,7 @@ use crate::stages::{Report, known_witnesses, read_options, report, wake_directiv
 use crate::written::ChangedFile;
 use oxeye_host::HostProfile;
 use oxeye_ir::Span;
-use oxeye_measure::Left;
+use oxeye_measure::{Left, Replay, ReplayOptions};
 use oxeye_project::UnitIdx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -166,6 +166,7 @@ pub(super) fn tune_files(
     let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
     let mut done: Vec<TunedFile> = Vec::new();
     let mut machine = None;
+    let replay = shared_replay(subject, &matters);
     for (n_done, (part, unit, share)) in matters.iter().copied().enumerate() {
         check(progress)?;
         if progress.enough() {
@@ -202,6 +203,7 @@ pub(super) fn tune_files(
             closed,
             observed,
             stays_asleep,
+            replay: replay.clone(),
         };
         match tune_file(subject, &spot, hot, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
@@ -247,6 +249,15 @@ pub(super) struct Spot<'a> {
     pub(super) observed: Option<Arc<Observed>>,
     /// Whether it is known that the program gains nothing from directives that the build leaves off.
     pub(super) stays_asleep: bool,
+    /// What the nests of all files are replayed with.
+    pub(super) replay: Option<Replay>,
+}
+
+/// What the nests of several files are replayed with, so that it is not built for each; if it cannot be, they will say so.
+fn shared_replay(subject: &Subject, files: &[(usize, UnitIdx, f64)]) -> Option<Replay> {
+    let [(_, unit, _), _, ..] = files else { return None };
+    let compiler = oxeye_measure::Compiler::new(&subject.build.project().units[*unit].compiler, [""; 0]);
+    Replay::new(&compiler, &subject.work, ReplayOptions::default()).ok()
 }
 
 /// What a run on one file of a project is asked to do.
@@ -285,6 +296,7 @@ pub(super) fn file_options(
             closed: spot.closed.clone(),
             observed: spot.observed.clone(),
             stays_asleep: spot.stays_asleep,
+            replay: spot.replay.clone(),
         }),
         ..Options::new(spot.path)
     }

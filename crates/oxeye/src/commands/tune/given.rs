@@ -5,7 +5,7 @@ use crate::nest::{Standing, TunedNest, Workpiece, replacement};
 use crate::request::{Error, Guard, NestRecipe, Phase, RecipeFile};
 use crate::schedule::{Choice, Proved, Schedule, Trial, Unproved, Verdict};
 use crate::session::Session;
-use crate::stages::measure::measure_nest;
+use crate::stages::measure::{Pace, measure_nest};
 use crate::stages::{InsideNest, capture, open_inside, read};
 use oxeye_frontend::Unit;
 use oxeye_profile::Bound;
@@ -139,7 +139,7 @@ fn attempts(
         let nest = &mut nests[given.idx];
         (nest.trials, nest.n_first, nest.winner) = (vec![given.trial.clone()], 1, None);
         (nest.note, nest.baseline_seconds) = (None, None);
-        measure_nest(session, unit, given.idx, nest, Instant::now() + time)?;
+        measure_nest(session, unit, given.idx, nest, (Pace::Usual, Instant::now() + time))?;
         if session.progress.enough() {
             return Err(Error::Cancelled);
         }

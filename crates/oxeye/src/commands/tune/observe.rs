@@ -88,6 +88,7 @@ fn instrumented(
             closed,
             observed: None,
             stays_asleep: false,
+            replay: None,
         };
         let options = file_options(subject, &spot, hot, None, options, options.budget);
         let session = Session::for_watching(&options, progress).ok()?;

@@ -146,6 +146,7 @@ fn asleep(subject: &Subject, hot: &Hot, options: &TuneOptions, root: &Path) -> V
             closed,
             observed: None,
             stays_asleep: false,
+            replay: None,
         };
         let options = file_options(subject, &spot, hot, None, options, options.budget);
         let read = subject.readings.read(source, &read_options(&options)).ok()?;

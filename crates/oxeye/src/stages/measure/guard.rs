@@ -1,6 +1,7 @@
 //! From which size on a winner is faster: measured on smaller samples, and on the calls of other sizes that were timed.
 
 use super::bench::{Bench, verdict_of};
+use super::pace::Pace;
 use super::select::LEAST_SPEEDUP;
 use super::shrink::Shrinker;
 use crate::budget::timing_seconds;
@@ -100,7 +101,16 @@ fn round_between(low: f64, high: f64) -> f64 {
 pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) -> Result<bool, Error> {
     let mut rungs: Vec<Rung> = Vec::new();
     let ladder = Ladder::new(bench, trial);
-    let smaller = ladder.as_ref().map_or(Ok(()), |ladder| ladder.smaller_sizes(&mut rungs));
+    let is_hurried = bench.pace == Pace::Hurried;
+    let smaller = match &ladder {
+        Some(_) if is_hurried => {
+            // Nobody has seen it at half of what was captured, or less.
+            rungs.push(Rung { size: bench.size / 2.0, speedup: 0.0, alone: None });
+            Ok(())
+        }
+        Some(ladder) => ladder.smaller_sizes(&mut rungs),
+        None => Ok(()),
+    };
     if let Err(setback) = smaller {
         return wrong(bench, trial, setback);
     }
@@ -112,7 +122,8 @@ pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) ->
     }
     let mut guard = guard_for(&rungs, &wins);
     if let Some(ladder) = &ladder {
-        match ladder.lengths(guard) {
+        let lengths = if is_hurried { Ok(ladder.half_lengths()) } else { ladder.lengths(guard) };
+        match lengths {
             Ok(extents) => guard.extents = extents,
             Err(setback) => return wrong(bench, trial, setback),
         }
@@ -223,6 +234,17 @@ impl<'a> Ladder<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Half of how long each extent is that may be short where the nest is large.
+    fn half_lengths(&self) -> [u32; SizeGuard::EXTENTS] {
+        let mut extents = [0; SizeGuard::EXTENTS];
+        for (at, length) in self.shrinker.lengths() {
+            if let (Some(least), Ok(half)) = (extents.get_mut(at), u32::try_from(length / 2)) {
+                *least = half;
+            }
+        }
+        extents
     }
 
     /// How long each extent must be, at sizes that a guard leaves to the candidate; 0 where it does not matter.

@@ -4,7 +4,8 @@
 //! and candidates of one nest (with what the compiler knows where it stands: `in_place`), `doubts` says which results are right where roundings decide them; `screen` runs each of many
 //! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on one is faster, on
 //! the smaller samples that `shrink` makes; `choose` takes the best that passes; `special` tries the fastest for one value of
-//! a small size, `wide` with instructions that not every processor has; `cut` shortens what takes too long.
+//! a small size, `wide` with instructions that not every processor has; `cut` shortens what takes too long; where many nests wait,
+//! `pace` hurries each.
 //!
 //! Calls of a nest are told apart by `Nest::work`, the product of its extents: the capture runtime counts calls and time by
 //! powers of two of that, and keeps samples of the classes that take the time. `oxeye::mix` chooses up to three to be timed;
@@ -27,6 +28,7 @@ mod cut;
 mod doubts;
 mod guard;
 mod in_place;
+mod pace;
 mod screen;
 mod select;
 mod shrink;
@@ -36,6 +38,7 @@ mod wide;
 pub(crate) use bench::{Bench, Patience, ReplaySite, Screened, verdict_of};
 pub(crate) use choose::choose;
 pub(crate) use cut::cut_long;
+pub(crate) use pace::Pace;
 pub(crate) use select::{DISTURBED, measure_alone};
 
 use super::propose::Proposed;
@@ -54,7 +57,7 @@ use screen::screen;
 use special::specialise;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 pub(crate) use wide::is_worth_it;
 use wide::{widen, widen_own_text};
 
@@ -63,6 +66,10 @@ const SHARE_WITH_TURN: f64 = 0.01;
 
 /// A call that is over sooner is hardly ever faster with threads, which take time to begin and to end.
 const WORTH_THREADS_SECONDS: f64 = 50e-6;
+
+/// Where more nests than this wait and a turn is shorter than the time, each is hurried.
+const FEW_NESTS: usize = 3;
+const SHORT_TURN: Duration = Duration::from_millis(2500);
 
 /// So many trials of a nest are kept besides the winner.
 const MOST_OTHERS: usize = 2;
@@ -137,7 +144,8 @@ pub(super) fn take_turns(
         let how = session.rendering(nest.place.around(unit), nest.threads(session));
         nest.try_plain_first(how);
         nest.saved_inside = saved;
-        measure_nest(session, unit, *idx, nest, deadline)?;
+        let pace = if order.len() > FEW_NESTS && turn < SHORT_TURN { Pace::of(nest) } else { Pace::Usual };
+        measure_nest(session, unit, *idx, nest, (pace, deadline))?;
     }
     Ok(())
 }
@@ -180,10 +188,10 @@ pub(crate) fn measure_nest(
     unit: &Unit,
     idx: usize,
     nest: &mut TunedNest,
-    deadline: Instant,
+    (pace, deadline): (Pace, Instant),
 ) -> Result<(), Error> {
     let outcome = cut_long(session, unit, idx, nest);
-    let outcome = outcome.and_then(|()| try_candidates(session, unit, idx, nest, deadline));
+    let outcome = outcome.and_then(|()| try_candidates(session, unit, idx, nest, (pace, deadline)));
     nest.release_trials();
     left_out(outcome, nest)
 }
@@ -208,7 +216,7 @@ fn try_candidates(
     unit: &Unit,
     idx: usize,
     nest: &mut TunedNest,
-    deadline: Instant,
+    (pace, deadline): (Pace, Instant),
 ) -> Result<(), Error> {
     let (function, _, _) = nest.place.of(unit);
     let (first, rest) = (0..nest.n_first, nest.n_first..nest.trials.len());
@@ -229,13 +237,14 @@ fn try_candidates(
     let (place, calls) = (&nest.place, &nest.calls);
     let site = ReplaySite { session, unit, idx, place, calls, known: KnownInPlace::NOTHING };
     let mut built = build_first(site, &nest.trials[first.clone()], deadline)?;
-    let mut opened = Bench::open(site, built.original, roofs.as_ref(), deadline);
-    if let Some(bench) = opened.as_ref().ok().filter(|_| !session.is_over(deadline)) {
+    let mut opened = Bench::open(site, built.original, roofs.as_ref(), (pace, deadline));
+    let asks_more = pace == Pace::Usual && !session.is_over(deadline);
+    if let Some(bench) = opened.as_ref().ok().filter(|_| asks_more) {
         known = bench.known_in_place()?;
         if !known.is_nothing() {
             let site = ReplaySite { known: &known, ..site };
             built = build_first(site, &nest.trials[first.clone()], deadline)?;
-            opened = Bench::open(site, built.original, roofs.as_ref(), deadline);
+            opened = Bench::open(site, built.original, roofs.as_ref(), (pace, deadline));
         }
     }
     let mut bench = match opened {

@@ -1,6 +1,7 @@
 //! The fastest candidates timed in turns with the original, and verified on every sample.
 
 use super::bench::{Bench, Patience, Screened, original_outputs, verdict_of};
+use super::pace::Pace;
 use crate::budget::{LONG_SECONDS, timing_seconds};
 use crate::mix::{Part, best_least};
 use crate::request::{Error, Setback};
@@ -15,6 +16,9 @@ pub(super) const LEAST_SPEEDUP: f64 = 1.02;
 const CLEAR_SPEEDUP: f64 = 1.25;
 /// A finalist that was slower than the best by this factor when it was screened is not timed: it is not the best.
 const BEHIND: f64 = 1.08;
+
+/// From this speedup on, one whose interval tells nothing is looked at once more.
+const PROMISING: f64 = 1.1;
 
 /// What takes this many times as long as when it was screened is looked at once more: another program may have kept a
 /// processor busy, which threads suffer from more than the original.
@@ -51,7 +55,10 @@ pub(super) fn select(
     let baseline = *baseline_seconds;
     finalists.sort_by(|a, b| seconds_of(trials, *a).total_cmp(&seconds_of(trials, *b)).then(a.cmp(b)));
     let to_beat = baseline.min(bench.to_beat);
-    finalists.retain(|k| seconds_of(trials, *k) < to_beat && trials[*k].verdict == Verdict::Slower);
+    // Where all are hurried, nothing is known of them yet.
+    let is_hurried = bench.pace == Pace::Hurried;
+    let may_win = |seconds: f64| seconds < to_beat || is_hurried;
+    finalists.retain(|k| may_win(seconds_of(trials, *k)) && trials[*k].verdict == Verdict::Slower);
     finalists.truncate(session.options.top_k.max(1));
     let mut faster: Vec<(usize, Timing)> = Vec::new();
     let most = timing_seconds(bench.site.calls.share);
@@ -72,12 +79,17 @@ pub(super) fn select(
             let seconds = (0.6 * left).max(0.2);
             let to_beat = faster.iter().map(|(_, t)| t.pessimistic()).fold(LEAST_SPEEDUP, f64::max);
             let first = compare(bench, &finalist, seconds, to_beat);
+            let is_disturbed = |first: &Timing| {
+                first.speedup * DISTURBED < bench.baseline_seconds / finalist.screened.seconds
+            };
             match first {
-                Ok(first)
-                    if first.speedup * DISTURBED < bench.baseline_seconds / finalist.screened.seconds =>
-                {
+                Ok(first) if is_disturbed(&first) || first.is_doubtful() => {
                     let second = compare(bench, &finalist, seconds, to_beat);
-                    second.map(|second| if second.speedup > first.speedup { second } else { first })
+                    let is_better = |second: &Timing| match is_disturbed(&first) {
+                        true => second.speedup > first.speedup,
+                        false => second.pessimistic() > first.pessimistic(),
+                    };
+                    second.map(|second| if is_better(&second) { second } else { first })
                 }
                 known => known,
             }
@@ -86,6 +98,9 @@ pub(super) fn select(
         let timing = timing.and_then(|timing| over_sizes(bench, &finalist, timing));
         match timing {
             Ok((timing, sizes)) => {
+                if let Some(screened) = trials[k].screened.as_mut().filter(|_| is_hurried) {
+                    (screened.seconds, screened.samples) = (timing.seconds, timing.samples);
+                }
                 trials[k].sizes = sizes;
                 trials[k].timed = Some(timing);
                 if timing.pessimistic() > LEAST_SPEEDUP {
@@ -145,6 +160,13 @@ pub(crate) fn measure_alone(
     };
     timing.max_rel_error = timing.max_rel_error.max(verify_others(bench, &library)?);
     Ok(timing)
+}
+
+impl Timing {
+    /// Whether it would be chosen, but for runs that something else disturbed.
+    fn is_doubtful(&self) -> bool {
+        self.speedup > PROMISING && self.pessimistic() <= LEAST_SPEEDUP
+    }
 }
 
 impl<'t> Finalist<'t> {
