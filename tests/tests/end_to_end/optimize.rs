@@ -136,6 +136,45 @@ fn a_program_is_tuned_and_still_prints_the_same() {
     same_output(&playground, "prog.c", "prog.oxeye.c", "-O2");
 }
 
+/// Columns of a matrix, one after the other, in as many functions as there are names.
+fn columns(names: &[&str]) -> String {
+    let sweep = |name: &&str| {
+        format!(
+            "static void {name}(int n, const double *a, double *b)\n{{\n    for (int j = 0; j < n; j++)\n        \
+             for (int i = 0; i < n; i++)\n            b[i * n + j] = 0.5 * b[i * n + j] + a[i * n + j];\n}}\n\n"
+        )
+    };
+    let calls: String = names.iter().map(|name| format!("        {name}(n, a, b);\n")).collect();
+    let sweeps: String = names.iter().map(sweep).collect();
+    format!(
+        "#include <stdio.h>\n#include <stdlib.h>\n\n{sweeps}int main(int argc, char **argv)\n{{\n    \
+         int n = argc > 1 ? atoi(argv[1]) : 1200;\n    double *a = calloc((size_t)n * n, sizeof *a), \
+         *b = calloc((size_t)n * n, sizeof *b);\n    a[n + 1] = 1.5;\n    for (int t = 0; t < 2; t++) {{\n{calls}    \
+         }}\n    printf(\"%.9e\\n\", b[n + 1]);\n    return 0;\n}}\n"
+    )
+}
+
+#[test]
+fn where_many_nests_wait_small_sizes_are_left_to_the_original() {
+    let _alone = alone();
+    let names = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+    let playground = Playground::with("columns.c", &columns(&names));
+    let ran = playground.run("optimize columns.c --budget 12s --threads 1 --json - -- gcc -O2 -fno-inline");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = json(&ran);
+    let nests = report["nests"].as_array().expect("nests");
+    let guards: Vec<&Value> =
+        nests.iter().filter(|n| n["recipe"].is_string()).map(|n| &n["guard"]["least"]).collect();
+    assert!(!guards.is_empty(), "{report:#}");
+    let size = 1200.0 * 1200.0;
+    for least in guards.iter().filter(|least| least.is_number()) {
+        let least = least.as_f64().expect("a number");
+        assert!(size / 4.0 < least && least <= size / 2.0, "{least}");
+    }
+    assert!(guards.iter().any(|least| least.is_number()), "{guards:?}");
+    same_output(&playground, "columns.c", "columns.oxeye.c", "-O2");
+}
+
 #[test]
 fn replay_gives_the_same_bytes() {
     let _alone = alone();

@@ -39,6 +39,8 @@
 #define OXEYE_CAPTURE_STRIDE 61
 /* Of an invocation that takes so many nanoseconds, the results are kept too: it is not to be run again for them. */
 #define OXEYE_CAPTURE_LONG 400000000L
+/* Samples from so many bytes on are large. */
+#define OXEYE_CAPTURE_LARGE (32L << 20)
 /* So much of the stack is kept at most behind a pointer into it. */
 #define OXEYE_CAPTURE_STACK_BYTES (16UL << 20)
 /* Levels of pointers in front of rows, and how many such arguments may lie unevenly. */
@@ -805,6 +807,15 @@ static int oxeye_capture_class_slot(const oxeye_capture_site *site)
                : -1;
 }
 
+/* Whether an invocation is at a power of two, or of eight if it is large: of those that follow each other only two are kept, and
+ * writing takes its time from the program's. */
+static int oxeye_capture_has_turn(long invocation, long bytes)
+{
+    if (invocation & (invocation - 1))
+        return 0;
+    return bytes < OXEYE_CAPTURE_LARGE || __builtin_ctzl((unsigned long)invocation) % 3 == 0;
+}
+
 /* All arguments of a later invocation are known: keep it if it shows something new. */
 static void oxeye_capture_decide(int k)
 {
@@ -828,7 +839,7 @@ static void oxeye_capture_decide(int k)
     slot = oxeye_capture_class_slot(site);
     if (slot < 0 && total > largest + largest / 4)
         slot = 1;
-    else if (slot < 0 && !known && !(site->current & (site->current - 1))) {
+    else if (slot < 0 && !known && oxeye_capture_has_turn(site->current, total)) {
         slot = 2 + site->next_slot;
         site->next_slot = !site->next_slot;
     }

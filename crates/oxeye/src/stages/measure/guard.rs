@@ -93,6 +93,12 @@ fn round_between(low: f64, high: f64) -> f64 {
     high
 }
 
+/// A round number that is no more than half of this one, and more than a quarter: so far below what was captured, one may trust that
+/// it is as it was there.
+fn about_half(size: f64) -> f64 {
+    round_between(size / 4.0, size / 2.0)
+}
+
 /// Finds out which sizes a trial is for that is faster than the original, and writes its text so. One that turns out to be
 /// wrong at a smaller size, or whose gain does not stand without a test that cannot be written, is rejected: `false`.
 ///
@@ -103,13 +109,8 @@ pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) ->
     let ladder = Ladder::new(bench, trial);
     let is_hurried = bench.pace == Pace::Hurried;
     let smaller = match &ladder {
-        Some(_) if is_hurried => {
-            // Nobody has seen it at half of what was captured, or less.
-            rungs.push(Rung { size: bench.size / 2.0, speedup: 0.0, alone: None });
-            Ok(())
-        }
-        Some(ladder) => ladder.smaller_sizes(&mut rungs),
-        None => Ok(()),
+        Some(ladder) if !is_hurried => ladder.smaller_sizes(&mut rungs),
+        _ => Ok(()),
     };
     if let Err(setback) = smaller {
         return wrong(bench, trial, setback);
@@ -121,12 +122,15 @@ pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) ->
         wins.push(bench.size);
     }
     let mut guard = guard_for(&rungs, &wins);
-    if let Some(ladder) = &ladder {
-        let lengths = if is_hurried { Ok(ladder.half_lengths()) } else { ladder.lengths(guard) };
-        match lengths {
+    match &ladder {
+        Some(ladder) if is_hurried => {
+            (guard.least, guard.extents) = (Some(about_half(bench.size)), ladder.half_lengths());
+        }
+        Some(ladder) => match ladder.lengths(guard) {
             Ok(extents) => guard.extents = extents,
             Err(setback) => return wrong(bench, trial, setback),
-        }
+        },
+        None => {}
     }
     guard.openmp = loses_without_openmp(bench, trial, &rungs)?;
     // It may have won before, with a guard of then.
@@ -236,12 +240,12 @@ impl<'a> Ladder<'a> {
         Ok(())
     }
 
-    /// Half of how long each extent is that may be short where the nest is large.
+    /// About half of how long each extent is that may be short where the nest is large.
     fn half_lengths(&self) -> [u32; SizeGuard::EXTENTS] {
         let mut extents = [0; SizeGuard::EXTENTS];
         for (at, length) in self.shrinker.lengths() {
-            if let (Some(least), Ok(half)) = (extents.get_mut(at), u32::try_from(length / 2)) {
-                *least = half;
+            if let Some(least) = extents.get_mut(at) {
+                *least = about_half(length as f64) as u32;
             }
         }
         extents
@@ -430,5 +434,6 @@ mod tests {
         let round = between.map(|(low, high)| round_between(low, high));
         assert_eq!(round, [2e8, 1000.0, 1030.0, 9.0, 96.0]);
         assert_eq!(round_between(1023.0, 1024.0), 1024.0);
+        assert_eq!([959.0f64.powi(2), 960.0, 3.0].map(about_half), [4e5, 400.0, 1.0]);
     }
 }
