@@ -136,21 +136,21 @@ fn a_program_is_tuned_and_still_prints_the_same() {
     same_output(&playground, "prog.c", "prog.oxeye.c", "-O2");
 }
 
-/// Columns of a matrix, one after the other, in as many functions as there are names.
+/// Columns of a matrix, one after the other, in as many functions as there are names. What is called between them keeps them apart.
 fn columns(names: &[&str]) -> String {
-    let sweep = |name: &&str| {
+    let sweep = |(k, name): (usize, &&str)| {
         format!(
             "static void {name}(int n, const double *a, double *b)\n{{\n    for (int j = 0; j < n; j++)\n        \
-             for (int i = 0; i < n; i++)\n            b[i * n + j] = 0.5 * b[i * n + j] + a[i * n + j];\n}}\n\n"
+             for (int i = 0; i < n; i++)\n            b[i * n + j] = 0.{k}5 * b[i * n + j] + a[i * n + j];\n}}\n\n"
         )
     };
     let calls: String = names.iter().map(|name| format!("        {name}(n, a, b);\n")).collect();
-    let sweeps: String = names.iter().map(sweep).collect();
+    let sweeps: String = names.iter().enumerate().map(sweep).collect();
     format!(
         "#include <stdio.h>\n#include <stdlib.h>\n\n{sweeps}int main(int argc, char **argv)\n{{\n    \
          int n = argc > 1 ? atoi(argv[1]) : 1200;\n    double *a = calloc((size_t)n * n, sizeof *a), \
-         *b = calloc((size_t)n * n, sizeof *b);\n    a[n + 1] = 1.5;\n    for (int t = 0; t < 2; t++) {{\n{calls}    \
-         }}\n    printf(\"%.9e\\n\", b[n + 1]);\n    return 0;\n}}\n"
+         *b = calloc((size_t)n * n, sizeof *b);\n    a[n + 1] = 1.5;\n    for (int t = 0; t < 2; t++) {{\n{calls}        \
+         getenv(\"HOME\");\n    }}\n    printf(\"%.9e\\n\", b[n + 1]);\n    return 0;\n}}\n"
     )
 }
 

@@ -117,12 +117,12 @@ impl NestSearch<'_> {
         let roofs = nest.roofs(session, unit, self.idx);
         let (place, calls) = (&nest.place, &nest.calls);
         let site = ReplaySite { session, unit, idx: self.idx, place, calls, known: &nest.known };
-        let mut bench =
-            match Bench::open(site, site.build_original(), roofs.as_ref(), (Pace::Usual, Instant::now())) {
-                Ok(bench) => bench,
-                // It was measured before, and what is known stays.
-                Err(setback) => return setback.item().map(drop),
-            };
+        let how = (Pace::Usual, Instant::now());
+        let mut bench = match Bench::open(site, site.build_original(), roofs.as_ref(), how) {
+            Ok(bench) => bench,
+            // It was measured before, and what is known stays.
+            Err(setback) => return setback.item().map(drop),
+        };
         let baseline = bench.baseline_seconds;
         let known = known(&nest.trials, self.isa);
         let best_before = known.iter().filter_map(|known| known.seconds).fold(baseline, f64::min);

@@ -1,6 +1,7 @@
 //! Screening: candidates run once or a few times, best guess first, until the time is up or a roof is near.
 
 use super::bench::{Bench, Patience, Screened, verdict_of};
+use super::pace::Pace;
 use crate::budget::{LONG_SECONDS, TRIED_FIRST};
 use crate::machine::ENOUGH_PERCENT;
 use crate::request::{Error, Event};
@@ -40,7 +41,8 @@ pub(super) fn screen(
         let end = if n_built > 0 { session.end_of_budget().max(bench.deadline) } else { bench.deadline };
         let n_certain = n_built.min(TRIED_FIRST);
         // Half of the time is for the finalists of short nests; long ones are mostly decided here.
-        if n_certain == 0 && session.is_over(end) || session.progress.enough() {
+        let is_hurried_enough = |right: &[usize]| bench.pace == Pace::Hurried && !right.is_empty();
+        if n_certain == 0 && session.is_over(end) || session.progress.enough() || is_hurried_enough(&right) {
             break;
         }
         // What leaves out a part of the work is under no roof of the whole.
@@ -58,7 +60,8 @@ pub(super) fn screen(
         build(bench, trials, chunk, built)?;
         for k in chunk {
             session.check_cancelled()?;
-            if n_done >= n_certain && session.is_over(end) || session.progress.enough() {
+            let is_over = n_done >= n_certain && session.is_over(end);
+            if is_over || session.progress.enough() || is_hurried_enough(&right) {
                 break;
             }
             let Some(library) = built.remove(k) else { continue };
