@@ -113,7 +113,6 @@ impl NestSearch<'_> {
         let (session, unit) = (self.session, self.unit);
         let (function, _, _) = nest.place.of(unit);
         session.progress.event(Event::Nest { function, line: nest.place.line(unit), n_candidates: 0 });
-        let threads = nest.threads(session);
         let roofs = nest.roofs(session, unit, self.idx);
         let (place, calls) = (&nest.place, &nest.calls);
         let site = ReplaySite { session, unit, idx: self.idx, place, calls, known: &nest.known };
@@ -142,7 +141,7 @@ impl NestSearch<'_> {
         let mut measurements = Remembering { known: earlier, source: &mut workbench };
         let explorer = Explorer {
             space: self.space(nest),
-            bounds: self.bounds(&bench, threads),
+            bounds: self.bounds(&bench, nest.threads(session)),
             baseline_seconds: baseline,
             seed: self.searching.seed,
             max_trials: usize::MAX,
@@ -195,7 +194,7 @@ impl NestSearch<'_> {
             if let Some((idx, _)) = before {
                 nest.trials[idx].verdict = Verdict::Slower;
             }
-            let how = session.rendering(nest.place.around(unit), threads);
+            let how = session.rendering(nest.place.around(unit), nest.threads(session));
             nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut in_place)?;
             if let (None, Some((idx, trial))) = (nest.winner, before) {
                 nest.trials[idx] = trial;
