@@ -926,32 +926,6 @@ OXEYE_CAPTURE_UNUSED static int oxeye_capture_begin(int k)
     return 1;
 }
 
-#ifdef __clang__
-#pragma clang optimize on
-#else
-#pragma GCC pop_options
-#endif
-
-/* Of very short nests most of what they take would be the clock's. */
-static __inline__ __attribute__((unused, always_inline)) int oxeye_capture_enter(int k)
-{
-    if (k < 0 || k >= OXEYE_CAPTURE_SITES)
-        return 0;
-    if (oxeye_capture_sites[k].passes > 0) {
-        --oxeye_capture_sites[k].passes;
-        ++oxeye_capture_sites[k].passed;
-        return 0;
-    }
-    return oxeye_capture_begin(k);
-}
-
-#ifdef __clang__
-#pragma clang optimize off
-#else
-#pragma GCC push_options
-#pragma GCC optimize("O0")
-#endif
-
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_work(int k, double work)
 {
     oxeye_capture_site *site;
@@ -1198,6 +1172,19 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
 #else
 #pragma GCC pop_options
 #endif
+
+/* Of very short nests most of what they take would be the clock's. */
+static __inline__ __attribute__((unused, always_inline)) int oxeye_capture_enter(int k)
+{
+    if (k < 0 || k >= OXEYE_CAPTURE_SITES)
+        return 0;
+    if (oxeye_capture_sites[k].passes > 0) {
+        --oxeye_capture_sites[k].passes;
+        ++oxeye_capture_sites[k].passed;
+        return 0;
+    }
+    return oxeye_capture_begin(k);
+}
 
 /* The end of any invocation, looked at or not. */
 static __inline__ __attribute__((unused, always_inline)) void oxeye_capture_leave(int k)
