@@ -273,6 +273,10 @@ impl<'a> Layout<'a> {
             let words = d.text.trim_start_matches('#').trim_start().strip_prefix(d.name())?;
             tokens(words).first().map(|t| t.text)
         });
+        let names: Vec<&str> = names.collect();
+        if names.is_empty() {
+            return false;
+        }
         let behind = tokens(&self.text[span.end..]);
         let uses = |d: &DirectiveLine<'_>, name: &str| {
             let words = tokens(d.text.trim_start_matches('#'));

@@ -4,8 +4,6 @@ mod adamw;
 mod batch;
 mod encoder;
 mod loss;
-#[cfg(test)]
-mod tests;
 mod train;
 
 pub use batch::{Batch, Schedules};

@@ -1,11 +1,16 @@
-use super::*;
-use crate::example::Example;
-use crate::testing::example;
+//! The encoder in libtorch: it computes what that of `oxeye-embed` does, and its training learns.
+#![cfg(feature = "torch")]
+
+#[path = "../src/testing.rs"]
+mod testing;
+
 use oxeye_embed::{Architecture, Encoder, ModelInfo, Weights};
+use oxeye_train::example::{self, Example};
+use oxeye_train::model::{Batch, TorchEncoder, TrainOptions, architecture, embeddings, predict, train};
 use tch::{Device, Tensor};
 
 fn examples(n: usize) -> Vec<Example> {
-    (0..n).map(example).collect()
+    (0..n).map(testing::example).collect()
 }
 
 fn values(t: &Tensor) -> Vec<f32> {
@@ -65,7 +70,7 @@ fn both_predict_the_same_for_schedules() {
             assert_eq!(found[0], 0.0);
             assert!(found.iter().any(|speedup| speedup.abs() > 1e-3));
             for (found, (_, torch)) in found.iter().zip(timed) {
-                let found = found.max(crate::example::WORST as f32);
+                let found = found.max(example::WORST as f32);
                 assert!((found - torch).abs() <= 1e-5 * found.abs().max(1.0) * 4.0, "{found} {torch}");
             }
         }
