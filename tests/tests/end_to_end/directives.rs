@@ -55,7 +55,7 @@ const RIGHT: &str = "-DFROM=1";
 const WRONG: &str = "-DFROM=x[i-1]";
 
 fn optimized(playground: &Playground, more: &str, flags: &str) -> Value {
-    let line = "optimize prog.c --quick --no-database --budget 10s -o out.c --json r.json";
+    let line = "optimize prog.c --quick --no-database --budget 20s -o out.c --json r.json";
     let ran = playground.run(&format!("{line} {more} -- gcc -O2 {flags}"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     serde_json::from_str(&playground.read("r.json")).expect("JSON")
