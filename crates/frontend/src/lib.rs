@@ -152,6 +152,7 @@ mod groups;
 mod halos;
 mod handles;
 mod included;
+mod lanes;
 mod layout;
 mod lexer;
 mod literal;

@@ -25,6 +25,7 @@ use crate::callees;
 use crate::constants;
 use crate::elements;
 use crate::handles::connect;
+use crate::lanes;
 use crate::preprocess::Preprocessed;
 use crate::readable::{Readable, name_of};
 use std::collections::{HashMap, HashSet};
@@ -114,6 +115,7 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
     converter.top_level(tree.root_node());
     let mut file = converter.file;
     steps::settle(&mut file);
+    lanes::settle(&mut file);
     jumps::settle(&mut file);
     evolved::settle(&mut file);
     connect(&mut file);

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::context::Team;
 use crate::flow::is_address_taken;
 use crate::groups::runs_on;
+use crate::lanes::is_over_lanes;
 use crate::lower::{Lowerer, header};
 use crate::prove::Facts;
 use crate::refusal::Refusal;
@@ -239,6 +240,10 @@ impl<'a> Regions<'a> {
     }
 
     pub(super) fn for_stmt(&mut self, s: &'a Stmt, f: &'a For, facts: &Facts, out: &mut Vec<Piece>) {
+        if is_over_lanes(self.cx.file, f) {
+            self.opaque(s, "not a loop", out);
+            return;
+        }
         let is_wanted = self.is_wanted(s.range);
         let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
         let is_around_shared = self.is_of_every_thread(s) && self.shares_loops(&f.body);

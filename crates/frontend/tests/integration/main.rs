@@ -29,6 +29,7 @@ mod handles;
 mod headers;
 mod included;
 mod iterators;
+mod lanes;
 mod lengths;
 mod library;
 mod local_structures;
