@@ -152,7 +152,6 @@ mod groups;
 mod halos;
 mod handles;
 mod included;
-mod lanes;
 mod layout;
 mod lexer;
 mod literal;

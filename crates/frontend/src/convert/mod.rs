@@ -12,6 +12,7 @@ mod expressions;
 mod functions;
 mod headers;
 mod jumps;
+mod lanes;
 mod long_doubles;
 mod statements;
 mod steps;
@@ -25,12 +26,12 @@ use crate::callees;
 use crate::constants;
 use crate::elements;
 use crate::handles::connect;
-use crate::lanes;
 use crate::preprocess::Preprocessed;
 use crate::readable::{Readable, name_of};
 use std::collections::{HashMap, HashSet};
 use tree_sitter::Node;
 
+pub(crate) use lanes::is_over_lanes;
 pub(crate) use steps::apart;
 
 /// What a name means in a scope.

@@ -7,9 +7,9 @@ use crate::ast::{self, ExprKind, For, Range, Scalar, Stmt, StmtKind, Type, VarId
 use crate::chased::chase;
 use crate::context::Context;
 use crate::context::Team;
+use crate::convert::is_over_lanes;
 use crate::flow::is_address_taken;
 use crate::groups::runs_on;
-use crate::lanes::is_over_lanes;
 use crate::lower::{Lowerer, header};
 use crate::prove::Facts;
 use crate::refusal::Refusal;

@@ -1,5 +1,5 @@
 // run: read -O3 -ffast-math
-// SSE intrinsics.
+// SSE intrinsics: the vectors are read as their lanes.
 #include <stdio.h>
 #include <xmmintrin.h>
 #define N 512
