@@ -418,7 +418,8 @@ impl<'a> Layout<'a> {
         self.is_balanced(span) && !self.defines_for_others(span)
     }
 
-    /// Whether an `#if` that opens before a span and ends inside is the only one of which that is so, and found by everyone.
+    /// Whether an `#if` that opens before a span and ends inside is the only one of which that is so, found by everyone, and may be
+    /// repeated before the span.
     fn is_balanced(&self, span: Span) -> bool {
         let (mut depth, mut n_closed) = (0usize, 0);
         for directive in self.directives.iter().filter(|d| (span.start..span.end).contains(&d.start)) {
@@ -430,7 +431,11 @@ impl<'a> Layout<'a> {
                 _ => {}
             }
         }
-        depth == 0 && n_closed == usize::from(span.opening(self.text).is_some())
+        depth == 0
+            && match span.opening(self.text) {
+                None => n_closed == 0,
+                opening => n_closed == 1 && opening == self.repeatable(span.start),
+            }
     }
 
     /// The start of the pragmas in force at the end of a part `#if ... #endif` that other code begins: the `#if` can be
@@ -441,8 +446,15 @@ impl<'a> Layout<'a> {
         if !pragmas_at_end(before).all(|pragma| lines.contains(&pragma.line)) {
             return None;
         }
+        let span = Span { start: first.start, end: last.end(), line: first.line };
+        let opening = self.repeatable(first.start)?;
+        (span.opening(self.text)? == opening).then_some(first.start)
+    }
+
+    /// The innermost `#if` that is open at a place, if it means the same there.
+    fn repeatable(&self, at: usize) -> Option<std::ops::Range<usize>> {
         let mut open = Vec::new();
-        for directive in self.directives.iter().take_while(|d| d.start < first.start) {
+        for directive in self.directives.iter().take_while(|d| d.start < at) {
             match directive.name() {
                 "if" | "ifdef" | "ifndef" => open.push((directive, true)),
                 "endif" => _ = open.pop(),
@@ -457,10 +469,8 @@ impl<'a> Layout<'a> {
             }
         }
         let (opening, is_simple) = open.pop()?;
-        let span = Span { start: first.start, end: last.end(), line: first.line };
-        let is_found = span.opening(self.text)? == (opening.start..opening.end());
         let is_one_line = !opening.text.contains(['\\', '/', '\n']);
-        (is_simple && is_found && is_one_line).then_some(first.start)
+        (is_simple && is_one_line).then(|| opening.start..opening.end())
     }
 }
 

@@ -216,3 +216,37 @@ fn what_a_group_declares_nobody_needs_behind_it() {
         assert!(!is_group(between, behind), "{between} {behind}");
     }
 }
+
+/// A text that ends an `#if` which opens before it stands elsewhere with that line before it; which is another text if it is that of
+/// an `#else`.
+#[test]
+fn a_group_from_an_else_on_is_none() {
+    let program = |opening: &str| {
+        format!(
+            "#define MODE
+static void f(int n, double *restrict a, double *restrict b, double *restrict c)
+{{
+{opening}
+    for (int i = 0; i < n; i++)
+        b[i] = a[i] * 2;
+#endif
+    for (int i = 0; i < n; i++)
+        c[i] = b[i] + a[i];
+}}
+"
+        )
+    };
+    let openings = [
+        ("#ifdef MODE", true),
+        ("#ifndef MODE\n    n /= 2;\n#else", false),
+        ("#if 0\n#elif defined(MODE)", false),
+        ("#ifdef MODE\n#define OTHER\n    n -= n > 3;", false),
+    ];
+    for (opening, is_one) in openings {
+        let unit = read(&program(opening));
+        let function = unit.functions.iter().find(|f| f.name == "f").expect("has nests");
+        let group = function.group_spans().next().expect("neighbours");
+        let found = unit.group(&ReadOptions::default(), "f", &[], group).expect("can be read");
+        assert_eq!(found.is_some(), is_one, "{opening}");
+    }
+}
