@@ -242,8 +242,11 @@ static void f(int n, double *restrict a, double *restrict b, double *restrict c)
         ("#if 0\n#elif defined(MODE)", false),
         ("#ifdef MODE\n#define OTHER\n    n -= n > 3;", false),
     ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.c");
     for (opening, is_one) in openings {
-        let unit = read(&program(opening));
+        std::fs::write(&path, program(opening)).expect("a file");
+        let unit = read_c(&path, &ReadOptions::default()).expect("can be read");
         let function = unit.functions.iter().find(|f| f.name == "f").expect("has nests");
         let group = function.group_spans().next().expect("neighbours");
         let found = unit.group(&ReadOptions::default(), "f", &[], group).expect("can be read");
