@@ -23,48 +23,60 @@ int main(void) {
 }
 // ----
 // program main {
-//   symbol P0 r: i32
-//   symbol P1 i: i32
 //   array A0 a: f32[512][512] global
 //   array A1 b: f32[512][512] global
-//   array A2 s: f64 local
-//   array A3 c: f32[512][512] global
+//   array A2 c: f32[512][512] global
+//   array A3 dot: f32 body(L2)
+//   array A4 s_lanes: f32[4] body(L2)
+//   array A5 t: f32[4] body(L2)
+//   array A6 s: f64 local
 //   sequence {
-//     dataflow { N0 }
-//     loop r in 0 .. 8 {
-//       loop i in 0 .. 512 {
-//         opaque "a loop that stays as it is" reads(*) writes(*)
-//       }
-//     }
+//     dataflow { N0 N1 }
 //     opaque "not a loop" reads() writes(s)
-//     dataflow { N1 }
+//     dataflow { N2 }
 //     opaque "not a loop" reads(*) writes(*)
 //   }
-//   nest N0 in main span 539 .. 660 line 15 {
+//   nest N0 in main span 576 .. 697 line 15 {
 //     for L0 i: i32 in 0 .. 512 {
 //       for L1 j: i32 in 0 .. 512 {
-//         S0@16: a[i.L0][j] = (i.L0 + j) % 9 * .1f
-//         S1@16: b[i.L0][j] = i.L0 * j % 7 * .1f
+//         S0@16: a[i][j] = (i + j) % 9 * .1f
+//         S1@16: b[i][j] = i * j % 7 * .1f
 //       }
 //     }
 //   }
-//   nest N1 in main span 822 .. 871 line 21 live_out(s) {
+//   nest N1 in main span 702 .. 836 line 17 {
+//     for L0 r: i32 in 0 .. 8 {
+//       for L1 i: i32 in 0 .. 512 {
+//         for L2 j: i32 in 0 .. 512 {
+//           S0@9: s_lanes[0] = 0.0f
+//           S1@9: s_lanes[1] = 0.0f
+//           S2@9: s_lanes[2] = 0.0f
+//           S3@9: s_lanes[3] = 0.0f
+//           for L3 i: i32 in 0 .. 509 step 4 {
+//             for L4 lane_at: i32 in 0 .. 4 {
+//               S4@10: s_lanes[lane_at] += a[i.L1][i.L3 + lane_at] * b[j][i.L3 + lane_at]
+//             }
+//           }
+//           S5@11: t[0] = s_lanes[0]
+//           S6@11: t[1] = s_lanes[1]
+//           S7@11: t[2] = s_lanes[2]
+//           S8@11: t[3] = s_lanes[3]
+//           S9@12: dot = t[0] + t[1] + t[2] + t[3]
+//           S10@19: c[i][j] += dot
+//         }
+//       }
+//     }
+//   }
+//   nest N2 in main span 859 .. 908 line 21 live_out(s) {
 //     for L0 i: i32 in 0 .. 512 {
-//       S0@21: s += c[i.L0][5*i.L0 % 512]
+//       S0@21: s += c[i][5*i % 512]
 //     }
 //   }
 // }
-// warning: `s` holds `__m128`, which is not read
+// warning: the vector `s` is set before the loop, or used behind it
 //   --> t.c:10:41
 //    |
 // 10 |     for (int i = 0; i + 4 <= n; i += 4) s = _mm_add_ps(s, _mm_mul_ps(_mm_loadu_ps(x + i), _mm_loadu_ps(y + i)));
 //    |                                         ^ the loop at line 10 stays as it is
 //    |
-//    = help: use arrays of `int`, `float`, `double` or the like
-// warning: `dot` is called, in which `_mm_setzero_ps` is called, and what it does is not known
-//   --> t.c:19:52
-//    |
-// 19 |             for (int j = 0; j < N; j++) c[i][j] += dot(N, a[i], b[j]);
-//    |                                                    ^^^ the loop at line 17 stays as it is
-//    |
-//    = help: give the call a loop of its own, if it can stand before or behind the rest
+//    = help: declare it inside of the loop
