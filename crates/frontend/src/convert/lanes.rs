@@ -70,49 +70,6 @@ fn type_of_lanes(ty: &Type) -> Option<Type> {
     }
 }
 
-/// The local vectors of a function that are declared as a number in all lanes, and never change: what gives the number is made of
-/// variables that never change either.
-fn constants_of(file: &File, position: usize) -> HashMap<VarId, Expr> {
-    let body = &file.functions[position].body;
-    let mut changed: HashSet<VarId> = HashSet::new();
-    body.walk_exprs(&mut |e| {
-        if let ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } | ExprKind::AddressOf(target) =
-            &e.kind
-        {
-            changed.extend(target.as_var());
-        }
-    });
-    let is_fixed = |v: VarId| {
-        let var = file.var(v);
-        let is_local = matches!(var.kind, VarKind::Param(_) | VarKind::Local { is_static: false });
-        is_local && var.ty.as_scalar().is_some_and(|s| !s.is_volatile) && !changed.contains(&v)
-    };
-    let mut found = HashMap::new();
-    body.walk(&mut |s| {
-        let StmtKind::Declare(declared) = &s.kind else { return };
-        for Declared { var, init, .. } in declared {
-            let Some(init @ Expr { kind: ExprKind::Call(callee, args), .. }) = init else { continue };
-            let ExprKind::Name(name) = &callee.kind else { continue };
-            let what = Shape::of_call(name).map_or("", |(_, what)| what);
-            let mut is_constant = what == "set1" || what == "setzero";
-            args.iter().for_each(|arg| {
-                arg.walk(&mut |e| {
-                    is_constant &= match e.kind {
-                        ExprKind::Var(v) => is_fixed(v),
-                        ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Cast(Type::Scalar(_), _) => true,
-                        ExprKind::Unary(..) | ExprKind::Binary(..) => true,
-                        _ => false,
-                    };
-                });
-            });
-            if is_constant && !changed.contains(var) {
-                found.insert(*var, init.clone());
-            }
-        }
-    });
-    found
-}
-
 /// Whether a loop is one over lanes, which the source does not have.
 pub(crate) fn is_over_lanes(file: &File, f: &For) -> bool {
     let declared = match f.init.as_ref().map(|init| &init.kind) {
@@ -165,14 +122,11 @@ struct Pass<'f> {
     position: usize,
     /// The variables of lanes, by vector.
     lanes: HashMap<VarId, VarId>,
-    /// Vectors that always have the same number in all lanes, and the intrinsic that gives it.
-    constants: HashMap<VarId, Expr>,
 }
 
 impl<'f> Pass<'f> {
     fn new(file: &'f mut File, position: usize, left: &HashSet<VarId>) -> Self {
-        let constants = constants_of(file, position);
-        let mut pass = Pass { file, position, lanes: HashMap::new(), constants };
+        let mut pass = Pass { file, position, lanes: HashMap::new() };
         for k in 0..pass.file.vars.len() {
             let (var, id) = (&pass.file.vars[k], VarId(k as u32));
             let is_local = var.function == Some(position) && var.kind == VarKind::Local { is_static: false };
@@ -277,7 +231,10 @@ impl<'f> Pass<'f> {
                         let value = self.lane(value, shape, Lane::One(0))?;
                         Some(vec![assign(element(to.clone(), number(0, range)), value, range)])
                     }
-                    "store" | "storeu" | "stream" => self.stored(to, value, shape, range, is_in_loop),
+                    // One that ends with a digit stores the first lane in all places.
+                    "store" | "storeu" | "stream" if !name.ends_with('1') => {
+                        self.stored(to, value, shape, range, is_in_loop)
+                    }
                     _ => None,
                 }
             }
@@ -486,9 +443,6 @@ impl<'f> Pass<'f> {
     fn lane(&self, e: &Expr, shape: Shape, lane: Lane) -> Option<Expr> {
         let range = e.range;
         let kind = match &e.kind {
-            ExprKind::Var(v) if self.lanes.contains_key(v) && self.constants.contains_key(v) => {
-                return self.lane(&self.constants[v], shape, lane);
-            }
             ExprKind::Var(_) | ExprKind::Index(..) => {
                 let own = self.shape(e).filter(|own| *own == shape).and_then(|_| self.place(e))?;
                 return Some(element(own, place_of(lane, range)));

@@ -74,9 +74,7 @@ void unknown(int n, float *x, __m128 outside)
 }
 void before(int n, float *x)
 {
-    __m128 half = _mm_set1_ps(0.5f), first = _mm_loadu_ps(x);
-    for (int i = 0; i < n; i += 4)
-        _mm_storeu_ps(x + i, _mm_mul_ps(half, _mm_loadu_ps(x + i)));
+    __m128 first = _mm_loadu_ps(x);
     for (int i = 0; i < n; i += 4)
         _mm_storeu_ps(x + i, _mm_mul_ps(first, _mm_loadu_ps(x + i)));
 }
@@ -122,6 +120,10 @@ static void run(int n, float *x, float *y, float *r, double *d, double *e)
         v = _mm_movelh_ps(v, _mm_set_ps(i, 3, r[i], 1));
         _mm_storeu_ps(r + i, _mm_add_ps(v, _mm_setr_ps(1, 2, 3, 4)));
         _mm_store_ss(y + i, _mm_add_ss(v, _mm_set_ss(2)));
+    }}
+    for (int i = 0; i < n; i += 4) {{
+        __m128 v = _mm_mul_ps(_mm_set1_ps(n * 0.5f), _mm_loadu_ps(x + i));
+        _mm_store_ps1(x + i, v);
     }}
     for (int i = 0; i < n; i += 2) {{
         __m128d sums[2];
