@@ -79,7 +79,7 @@ pub(crate) fn is_over_lanes(file: &File, f: &For) -> bool {
     declared.iter().any(|d| file.var(d.var).name == LANE)
 }
 
-/// Makes the vectors of all functions arrays.
+/// Makes the vectors of all functions arrays. Assignments inside expressions have statements of their own by then.
 pub(crate) fn settle(file: &mut File) {
     for position in 0..file.functions.len() {
         let body = &file.functions[position].body;
@@ -186,7 +186,12 @@ impl<'f> Pass<'f> {
             StmtKind::If { condition: e, .. } | StmtKind::Return(Some(e)) => self.values(e),
             _ => {}
         }
-        for child in s.children_mut() {
+        let children = match &mut s.kind {
+            // Before the loop there is room for one declaration or expression.
+            StmtKind::For(f) => vec![&mut f.body],
+            _ => s.children_mut(),
+        };
+        for child in children {
             let whole = std::mem::replace(child, Stmt { kind: StmtKind::Empty, range });
             *child = self.stmt(whole, is_in_loop || is_loop);
         }
@@ -291,7 +296,7 @@ impl<'f> Pass<'f> {
         match &value.kind {
             ExprKind::Call(callee, args) => match (&callee.kind, args.as_slice()) {
                 (ExprKind::Name(name), [from]) if name.contains("_load") || name.contains("_broadcast") => {
-                    let is_same = is_lanewise && name.contains("_load") && alike(from, to);
+                    let is_same = is_lanewise && is_load(name) && alike(from, to);
                     !is_same && !self.are_apart(from, to)
                 }
                 (_, args) => args.iter().any(inside),
@@ -491,7 +496,7 @@ impl<'f> Pass<'f> {
         match (what, args) {
             ("setzero", []) => made(zero(shape.of)),
             ("set1" | "set", [value]) => self.converted(value, shape.of),
-            ("loadu" | "load" | "lddqu", [from]) if !name.ends_with('1') => {
+            (_, [from]) if is_load(name) => {
                 self.leads_to(from, shape.of)?;
                 Some(element(from.clone(), place_of(lane, range)))
             }
@@ -691,6 +696,12 @@ impl Stmt {
             _ => Vec::new(),
         }
     }
+}
+
+/// Whether an intrinsic gives the numbers that lie one after the other at a place.
+fn is_load(name: &str) -> bool {
+    let is_whole = !["1", "_ss", "_sd"].iter().any(|end| name.ends_with(end));
+    is_whole && matches!(Shape::of_call(name), Some((_, "load" | "loadu")))
 }
 
 /// Whether an expression may be evaluated once for each lane.

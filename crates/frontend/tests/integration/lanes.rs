@@ -121,6 +121,8 @@ static void run(int n, float *x, float *y, float *r, double *d, double *e)
         _mm_storeu_ps(r + i, _mm_add_ps(v, _mm_setr_ps(1, 2, 3, 4)));
         _mm_store_ss(y + i, _mm_add_ss(v, _mm_set_ss(2)));
     }}
+    for (int i = 0; i < n; i += 4)
+        _mm_storeu_ps(y + i, _mm_add_ps(_mm_load1_ps(y + i), _mm_loadu_ps(y + i)));
     for (int i = 0; i < n; i += 4) {{
         __m128 v = _mm_mul_ps(_mm_set1_ps(n * 0.5f), _mm_loadu_ps(x + i));
         _mm_store_ps1(x + i, v);
@@ -139,7 +141,7 @@ static void run(int n, float *x, float *y, float *r, double *d, double *e)
 }}
 {MAIN}"
     );
-    same_output(&program, 7, &["0", "1", "3"]);
+    same_output(&program, 8, &["0", "1", "3"]);
 }
 
 /// With fused products, and vectors of 32 bytes.
