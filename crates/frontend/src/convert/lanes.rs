@@ -7,6 +7,9 @@ use crate::ast::*;
 use oxeye_ir::{BinaryOp, MathFn, ScalarType, UnaryOp};
 use std::collections::{HashMap, HashSet};
 
+/// Most nodes of expressions that are written twice.
+const MOST_NODES: usize = 200;
+
 /// What the name of a variable of lanes ends with, behind that of the vector.
 const LANES: &str = ".lanes";
 /// The name of the variables of loops over lanes.
@@ -511,6 +514,11 @@ impl<'f> Pass<'f> {
             // As the instructions do it where one is not a number.
             ("min" | "max", [l, r]) => {
                 let (l, r) = (of(l)?, of(r)?);
+                let mut n_nodes = 0;
+                [&l, &r].into_iter().for_each(|e| e.walk(&mut |_| n_nodes += 1));
+                if n_nodes > MOST_NODES {
+                    return None;
+                }
                 let op = if what == "min" { BinaryOp::Lt } else { BinaryOp::Gt };
                 let first = by(op, l.clone(), r.clone())?;
                 made(ExprKind::Select(Box::new(first), l, r))
@@ -534,11 +542,6 @@ impl<'f> Pass<'f> {
         let Lane::One(k) = lane else { return None };
         let made = |kind| Some(Expr { kind, range });
         match (what, args) {
-            // Of AVX, and for all lanes.
-            ("broadcast", [from]) => {
-                self.leads_to(from, shape.of)?;
-                Some(element(from.clone(), number(0, range)))
-            }
             ("set", [value]) if k == 0 => self.converted(value, shape.of),
             ("load", [from]) if k == 0 => {
                 self.leads_to(from, shape.of)?;
