@@ -19,6 +19,9 @@ pub enum Step {
     Real,
     /// The imaginary part of a complex number.
     Imaginary,
+    /// The numbers in the lanes of a vector, or of an array of vectors, with the type of a pointer to all of them together:
+    /// `float (*)[4]`.
+    Lanes(String),
 }
 
 /// How a scalar, an array or the value of a symbol is reached from a variable: `g->u`, `box[].nei[].number`.
@@ -61,6 +64,7 @@ impl View {
         let part = match base.last() {
             Some(Step::Real) => "_re",
             Some(Step::Imaginary) => "_im",
+            Some(Step::Lanes(_)) => "_lanes",
             _ => "",
         };
         match field {
@@ -163,6 +167,7 @@ fn element(base: String, steps: &[Step], indices: &mut dyn Iterator<Item = Strin
                 text = format!("__imag__ {text}");
                 is_part = true;
             }
+            Step::Lanes(pointer) => text = format!("(*({pointer})&{text})"),
         }
     }
     if is_followed {
@@ -183,6 +188,7 @@ impl fmt::Display for View {
                 Step::Element(index) => write!(f, "[{index}]")?,
                 Step::Real => f.write_str(".(real)")?,
                 Step::Imaginary => f.write_str(".(imaginary)")?,
+                Step::Lanes(pointer) => write!(f, ".(lanes {pointer})")?,
             }
         }
         Ok(())
@@ -216,6 +222,10 @@ impl View {
             } else if let Some(next) = rest.strip_prefix(".(imaginary)") {
                 steps.push(Step::Imaginary);
                 rest = next;
+            } else if let Some(next) = rest.strip_prefix(".(lanes ") {
+                let end = next.find("])")?;
+                steps.push(Step::Lanes(next[..=end].to_owned()));
+                rest = &next[end + 2..];
             } else {
                 let next = rest.strip_prefix('.')?;
                 let end = next.find(['.', '*', '[']).unwrap_or(next.len());
@@ -264,11 +274,13 @@ mod tests {
             "s*.list*.box[].nei[].number",
             "x[][].(imaginary)",
             "p**.x",
+            "v.(lanes float (*)[2][4])",
         ] {
             assert_eq!(view(path, false).to_string(), path);
         }
         assert_eq!(view("p**.x", false).base(), "(*p)->x");
         assert_eq!(grid.plain_name(), "g_u");
         assert_eq!(view("z.(imaginary)", false).plain_name(), "z_im");
+        assert_eq!(view("v.(lanes float (*)[4])", false).base(), "(*(float (*)[4])&v)");
     }
 }

@@ -605,7 +605,7 @@ fn make_structures(roots: &Roots, by_calls: &[String]) -> Structures {
         match view.steps.first() {
             Some(Step::Element(_)) => _ = writeln!(made.before, "static {declaration};"),
             // Makes the structure from the members that the nest uses; the rows of others are made below.
-            None | Some(Step::Field(_) | Step::Real | Step::Imaginary) => {
+            None | Some(Step::Field(_) | Step::Real | Step::Imaginary | Step::Lanes(_)) => {
                 let _ = writeln!(
                     made.before,
                     "{declaration};\n__builtin_memset((void *)&{root}, 0, sizeof {root});"

@@ -102,6 +102,14 @@ impl Type {
     pub(crate) fn innermost(&self) -> &Type {
         self.pointee().map_or(self, Type::innermost)
     }
+
+    /// The name of a type of SSE's and AVX's vectors of floating-point numbers.
+    pub(crate) fn vector_name(&self) -> Option<&str> {
+        let Type::Other(what) = self else { return None };
+        let name = what.strip_prefix('`')?.strip_suffix('`')?;
+        let bits = name.strip_prefix("__m")?;
+        ["128", "256", "512"].contains(&bits.strip_suffix('d').unwrap_or(bits)).then_some(name)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -28,11 +28,12 @@ pub(crate) fn member(file: &mut File, base: Expr, field: &str, is_arrow: bool, r
 /// The names of a complex number's parts, which cannot be those of other members.
 pub(crate) const PARTS: [&str; 2] = ["(real)", "(imaginary)"];
 
-/// The name of a part of a complex number that is a variable by itself.
+/// The name of a part of a complex number, or of the lanes of a vector, that is a variable by itself.
 pub(crate) fn name_of_part(member: &Member, name: &str) -> Option<String> {
     let suffix = match member.steps.last()? {
         Step::Real => "re",
         Step::Imaginary => "im",
+        Step::Lanes(_) => return name.rsplit_once('&')?.1.strip_suffix(')').map(str::to_owned),
         _ => return None,
     };
     let whole = name.strip_prefix("(__real__ ").or_else(|| name.strip_prefix("(__imag__ "))?;
@@ -54,7 +55,7 @@ pub(crate) fn member_of(step: &Step) -> Option<&str> {
         Step::Field(name) => Some(name),
         Step::Real => Some(PARTS[0]),
         Step::Imaginary => Some(PARTS[1]),
-        Step::Follow | Step::Subscript | Step::Element(_) => None,
+        Step::Follow | Step::Subscript | Step::Element(_) | Step::Lanes(_) => None,
     }
 }
 
@@ -236,7 +237,7 @@ fn variable<'s>(
 }
 
 /// The variable for a path from a root.
-fn intern(file: &mut File, root: VarId, steps: Vec<Step>, ty: Type) -> VarId {
+pub(crate) fn intern(file: &mut File, root: VarId, steps: Vec<Step>, ty: Type) -> VarId {
     if let Some(id) = file.members.get(&(root, steps.clone())) {
         return *id;
     }
@@ -293,7 +294,8 @@ impl File {
     /// Whether a variable is a member of a structure or a complex number that is itself a variable of a function; what a
     /// pointer there leads to is not.
     pub(crate) fn is_part_of_own(&self, var: VarId) -> bool {
-        let is_member = |m: &Member| m.steps.iter().all(|step| member_of(step).is_some());
+        let is_inside = |step: &Step| member_of(step).is_some() || matches!(step, Step::Lanes(_));
+        let is_member = |m: &Member| m.steps.iter().all(is_inside);
         self.var(var).member.as_ref().is_some_and(is_member) && self.lies_in_own(var)
     }
 
@@ -305,6 +307,7 @@ impl File {
         for step in &member.steps {
             ty = match (step, ty) {
                 (Step::Subscript, Some(Type::Array { of, .. })) => Some(of),
+                (Step::Lanes(_), ty) => ty,
                 (step, Some(Type::Struct(id))) => {
                     let field = member_of(step).and_then(|name| self.structures[*id].field(name));
                     field.map(|field| &field.ty)
@@ -556,7 +559,8 @@ impl File {
                     };
                     return Some(format!("{spelling} {declarator}"));
                 }
-                Type::Void | Type::Function | Type::Other(_) => return None,
+                Type::Other(_) => return ty.vector_name().map(|name| format!("{name} {declarator}")),
+                Type::Void | Type::Function => return None,
             }
         }
     }

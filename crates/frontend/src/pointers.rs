@@ -468,6 +468,7 @@ impl<'a> Pointers<'a> {
             let next = match (step, &ty) {
                 (Step::Follow | Step::Subscript, ty) => ty.pointee().cloned(),
                 (Step::Element(_), ty) => Some(ty.pointee().unwrap_or(ty).clone()),
+                (Step::Lanes(_), _) => Some(variable.ty.clone()),
                 (step, Type::Struct(id)) => {
                     member_of(step).and_then(|f| self.file.structures[*id].field(f)).map(|f| f.ty.clone())
                 }

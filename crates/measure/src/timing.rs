@@ -24,7 +24,12 @@ pub struct TimingOptions {
     pub max_samples: usize,
     /// Stop also when the whole interval of the speedup lies below this: the candidate is of no interest then.
     pub give_up_below: Option<f64>,
+    /// Stop also when the first few pairs all lie above this: how much faster the candidate is does not matter then.
+    pub enough_above: Option<f64>,
 }
+
+/// So many pairs tell that a candidate is faster, where it does not matter by how much.
+const TELLING_PAIRS: usize = 3;
 
 impl Default for TimingOptions {
     fn default() -> TimingOptions {
@@ -34,6 +39,7 @@ impl Default for TimingOptions {
             min_samples: 7,
             max_samples: 100,
             give_up_below: None,
+            enough_above: None,
         }
     }
 }
@@ -113,8 +119,10 @@ impl Replay {
                 || (ratios.len() >= min_pairs && interval.half_width() <= options.target_relative_precision);
             let hopeless =
                 ratios.len() >= min_pairs && options.give_up_below.is_some_and(|least| interval.high < least);
+            let is_enough = ratios.len() >= TELLING_PAIRS
+                && options.enough_above.is_some_and(|least| ratios.iter().all(|ratio| *ratio > least));
             let used_up = start.elapsed() >= budget || ratios.len() >= options.max_samples;
-            if converged || hopeless || (used_up && ratios.len() >= 2) {
+            if converged || hopeless || is_enough || (used_up && ratios.len() >= 2) {
                 break interval;
             }
         };

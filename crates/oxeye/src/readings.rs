@@ -32,7 +32,18 @@ impl Readings {
 
     fn known(&self, path: &Path, options: &ReadOptions) -> Option<Unit> {
         let all = self.0.lock().unwrap_or_else(|e| e.into_inner());
-        let is_it = |reading: &&Reading| reading.path == path && reading.options == *options;
+        let is_it = |reading: &&Reading| reading.path == path && reading.is_as(options);
         all.iter().find(is_it).map(|reading| reading.unit.clone())
+    }
+}
+
+impl Reading {
+    /// Whether it would be the same with these options: files that are closed since must not be in its text.
+    fn is_as(&self, options: &ReadOptions) -> bool {
+        let closed = &self.options.closed;
+        let is_in_text = |path: &PathBuf| self.unit.included.files().iter().any(|file| file.path == *path);
+        closed.is_subset(&options.closed)
+            && !options.closed.difference(closed).any(is_in_text)
+            && self.options == ReadOptions { closed: closed.clone(), ..options.clone() }
     }
 }

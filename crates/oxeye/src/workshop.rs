@@ -188,6 +188,7 @@ impl Workshop {
             false => BTreeMap::from([(project.unit, Self::compile(project, job)?)]),
         };
         let openmp = self.openmp_flag().filter(|_| job.openmp);
+        let openmp = openmp.filter(|flag| !project.link_flags.contains(flag));
         let more: Vec<String> = project.link_flags.iter().cloned().chain(openmp).collect();
         project.build.link(&project.product, &replaced, &more, output)
     }

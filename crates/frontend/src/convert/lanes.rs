@@ -4,23 +4,19 @@
 //! A variable is an array of lanes if everything that its function does with it is known; others stay what they are.
 
 use crate::ast::*;
+use crate::members::intern;
+use oxeye_binding::Step;
 use oxeye_ir::{BinaryOp, MathFn, ScalarType, UnaryOp};
 use std::collections::{HashMap, HashSet};
 
 /// Most nodes of expressions that are written twice.
 const MOST_NODES: usize = 200;
 
-/// What the name of a variable of lanes ends with, behind that of the vector.
-const LANES: &str = ".lanes";
 /// The name of the variables of loops over lanes.
 const LANE: &str = "lane.at";
-
-impl Variable {
-    /// The name of the vector of which this variable has the lanes.
-    pub(crate) fn vector(&self) -> Option<&str> {
-        self.name.strip_suffix(LANES).filter(|_| self.member.is_none())
-    }
-}
+/// The names of the variables for lanes that are stored, or moved about, all at once.
+const STORED: &str = "lanes.stored";
+const MOVED: &str = "lanes.moved";
 
 /// The type of the lanes of a vector, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +27,12 @@ struct Shape {
 
 impl Shape {
     fn of_type(ty: &Type) -> Option<Shape> {
-        let Type::Other(what) = ty else { return None };
-        let name = what.strip_prefix("`__m")?.strip_suffix('`')?;
+        let name = ty.vector_name()?.strip_prefix("__m")?;
         let (bits, of) = match name.strip_suffix('d') {
             Some(bits) => (bits, ScalarType::F64),
             None => (name, ScalarType::F32),
         };
-        let bits: i64 = bits.parse().ok().filter(|bits| [128, 256, 512].contains(bits))?;
+        let bits: i64 = bits.parse().ok()?;
         Some(Shape { of, n: bits / 8 / of.bytes() as i64 })
     }
 
@@ -65,12 +60,17 @@ fn array_of(of: Type, n: i64) -> Type {
     Type::Array { of: Box::new(of), len: Some(Box::new(len)), is_restrict: false }
 }
 
-/// The type of the lanes of a variable: that of a vector, or of an array of vectors.
-fn type_of_lanes(ty: &Type) -> Option<Type> {
-    match ty {
-        Type::Array { of, len: Some(len), .. } => Some(array_of(type_of_lanes(of)?, constant(len)?)),
-        ty => Shape::of_type(ty).map(Shape::array),
+/// The type of the lanes of a variable, which is a vector or an array of vectors, and the step to them.
+fn lanes_of(ty: &Type) -> Option<(Type, Step)> {
+    let (mut rows, mut at) = (Vec::new(), ty);
+    while let Type::Array { of, len: Some(len), .. } = at {
+        rows.push(constant(len)?);
+        at = of;
     }
+    let shape = Shape::of_type(at)?;
+    let lengths: String = rows.iter().chain([&shape.n]).map(|n| format!("[{n}]")).collect();
+    let ty = rows.into_iter().rev().fold(shape.array(), array_of);
+    Some((ty, Step::Lanes(format!("{} (*){lengths}", shape.of.c_name()))))
 }
 
 /// Whether a loop is one over lanes, which the source does not have.
@@ -104,6 +104,7 @@ pub(crate) fn settle(file: &mut File) {
                 break;
             }
             file.vars.truncate(n_vars);
+            file.members.retain(|_, var| (var.0 as usize) < n_vars);
             left.extend(unknown);
         }
     }
@@ -132,12 +133,14 @@ impl<'f> Pass<'f> {
         let mut pass = Pass { file, position, lanes: HashMap::new() };
         for k in 0..pass.file.vars.len() {
             let (var, id) = (&pass.file.vars[k], VarId(k as u32));
-            let is_local = var.function == Some(position) && var.kind == VarKind::Local { is_static: false };
-            if is_local
+            let is_vector = var.kind == VarKind::Local { is_static: false }
+                || matches!((var.kind, &var.ty), (VarKind::Param(_), Type::Other(_)));
+            if var.function == Some(position)
+                && is_vector
                 && !left.contains(&id)
-                && let Some(ty) = type_of_lanes(&var.ty)
+                && let Some((ty, step)) = lanes_of(&var.ty)
             {
-                let own = pass.variable(format!("{}{LANES}", var.name), ty, var.range);
+                let own = intern(pass.file, id, vec![step], ty);
                 pass.lanes.insert(id, own);
             }
         }
@@ -156,7 +159,7 @@ impl<'f> Pass<'f> {
         body.walk_exprs(&mut |e| found.extend(e.as_var()));
         body.walk(&mut |s| {
             if let StmtKind::Declare(declared) = &s.kind {
-                found.extend(declared.iter().map(|d| d.var));
+                found.extend(declared.iter().filter(|d| d.init.is_some()).map(|d| d.var));
             }
         });
         found.retain(|v| self.lanes.contains_key(v));
@@ -204,15 +207,26 @@ impl<'f> Pass<'f> {
     /// A declaration, and the initial values of the lanes.
     fn declared(&mut self, mut d: Declared, range: Range, is_in_loop: bool) -> Vec<Stmt> {
         let declare = |d| Stmt { kind: StmtKind::Declare(vec![d]), range };
-        let Some(own) = self.lanes.get(&d.var).copied() else {
+        let Some(init) = d.init.as_ref().filter(|_| self.lanes.contains_key(&d.var)) else {
             d.init.iter_mut().for_each(|e| self.values(e));
             return vec![declare(d)];
         };
-        let Some(init) = &d.init else { return vec![declare(Declared::plain(own, None))] };
         let target = Expr { kind: ExprKind::Var(d.var), range };
-        match self.assigned(&target, init, range, is_in_loop) {
+        let set = match (&init.kind, &self.file.var(d.var).ty) {
+            (ExprKind::List(values), Type::Array { len: Some(len), .. })
+                if constant(len) == Some(values.len() as i64) =>
+            {
+                let each = |(k, value): (usize, &Expr)| {
+                    self.assigned(&element(target.clone(), number(k as i64, range)), value, range, is_in_loop)
+                };
+                let all: Option<Vec<Vec<Stmt>>> = values.iter().enumerate().map(each).collect();
+                all.map(|all| all.concat())
+            }
+            _ => self.assigned(&target, init, range, is_in_loop),
+        };
+        match set {
             Some(set) => {
-                let mut all = vec![declare(Declared::plain(own, None))];
+                let mut all = vec![declare(Declared::plain(d.var, None))];
                 all.extend(set);
                 all
             }
@@ -251,6 +265,11 @@ impl<'f> Pass<'f> {
     }
 
     fn assigned(&mut self, target: &Expr, value: &Expr, range: Range, is_in_loop: bool) -> Option<Vec<Stmt>> {
+        if let ExprKind::Assign(None, first, value) = &value.kind {
+            let mut all = self.assigned(first, value, range, is_in_loop)?;
+            all.extend(self.assigned(target, first, range, is_in_loop)?);
+            return Some(all);
+        }
         if let Some((to, shape)) = self.pointed(target) {
             return self.stored(&to, value, shape, range, is_in_loop);
         }
@@ -280,7 +299,7 @@ impl<'f> Pass<'f> {
         if !may_overlap {
             return self.by_lanes(to, value, (shape, false), range, is_in_loop);
         }
-        let own = self.variable(format!("stored{LANES}"), shape.array(), range);
+        let own = self.variable(STORED.to_owned(), shape.array(), range);
         let own = Expr { kind: ExprKind::Var(own), range };
         let declare = StmtKind::Declare(vec![Declared::plain(own.as_var()?, None)]);
         let mut all = vec![Stmt { kind: declare, range }];
@@ -365,7 +384,7 @@ impl<'f> Pass<'f> {
         if !is_of_itself {
             return self.each(shape.n, range, false, &|pass, lane| set(pass, place, lane));
         }
-        let own = self.variable(format!("moved{LANES}"), shape.array(), range);
+        let own = self.variable(MOVED.to_owned(), shape.array(), range);
         let own = Expr { kind: ExprKind::Var(own), range };
         let declare = StmtKind::Declare(vec![Declared::plain(own.as_var()?, None)]);
         let mut all = vec![Stmt { kind: declare, range }];

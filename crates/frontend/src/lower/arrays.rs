@@ -21,10 +21,6 @@ impl Lowerer<'_> {
         if self.scan.declared.contains(&var) {
             return Err(Refusal::new(at, format!("`{name}` is used before its declaration is reached")));
         }
-        if let Some(vector) = variable.vector() {
-            let message = format!("the vector `{vector}` is set before the loop, or used behind it");
-            return Err(Refusal::new(at, message).help("declare it inside of the loop"));
-        }
         let storage = match variable.kind {
             VarKind::Global { .. } => Storage::Global,
             VarKind::Param(_) => Storage::Param,

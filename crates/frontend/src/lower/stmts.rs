@@ -323,7 +323,8 @@ impl Lowerer<'_> {
                 None => Ok(()),
             };
         }
-        if d.init.is_none() && variable.ty.is_of_structures() {
+        let is_of_vectors = variable.ty.innermost().vector_name().is_some();
+        if d.init.is_none() && (is_of_vectors || variable.ty.is_of_structures()) {
             return self.declare_structures(d.var, at);
         }
         let owner = self.loops.last().map(|(_, owner)| Storage::Body(*owner));

@@ -184,8 +184,8 @@ impl Lowerer<'_> {
         }))
     }
 
-    /// A structure, or an array of them, that is declared inside the nest: its members are variables, of which an array has
-    /// one array for each.
+    /// A structure, a vector, or an array of them, that is declared inside the nest: its members are variables, of which an
+    /// array has one array for each.
     pub(super) fn declare_structures(&mut self, var: VarId, at: Range) -> Lowered<()> {
         let file = self.cx.file;
         let Some((_, owner)) = self.loops.last().copied() else {

@@ -66,6 +66,7 @@ impl Lowerer<'_> {
                     }
                 }
                 (Step::Element(_), ty) => ty.pointee().unwrap_or(ty),
+                (Step::Lanes(_), _) => &variable.ty,
                 (step, Type::Struct(id)) => match member_of(step).and_then(|f| file.structures[*id].field(f))
                 {
                     Some(field) => &field.ty,

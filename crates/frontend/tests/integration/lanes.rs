@@ -54,7 +54,7 @@ fn what_is_not_known_is_not_read() {
     assert_snapshot!(shown(
         "#include <emmintrin.h>
 static __m128 twice(__m128 v) { return _mm_add_ps(v, v); }
-void unknown(int n, float *x, __m128 outside)
+void unknown(int n, float *x)
 {
     for (int i = 0; i < n; i += 4) {
         __m128 v = _mm_loadu_ps(x + i);
@@ -63,8 +63,6 @@ void unknown(int n, float *x, __m128 outside)
     }
     for (int i = 0; i < n; i += 4)
         _mm_storeu_ps(x + i, twice(_mm_loadu_ps(x + i)));
-    for (int i = 0; i < n; i += 4)
-        _mm_storeu_ps(x + i, _mm_add_ps(outside, _mm_loadu_ps(x + i)));
     for (int i = 0; i < n; i += 4) {
         __m128 v = _mm_loadu_ps(x + i);
         float *inside = (float *)&v;
@@ -72,11 +70,30 @@ void unknown(int n, float *x, __m128 outside)
         _mm_storeu_ps(x + i, v);
     }
 }
-void before(int n, float *x)
+"
+    ));
+}
+
+/// Vectors that are set before a loop, or used behind it, are variables of the program like others.
+#[test]
+fn vectors_are_live_across_loops() {
+    assert_snapshot!(shown(
+        "#define __OPTIMIZE__ 1
+#include <emmintrin.h>
+float across(int n, float *x, __m128 outside)
 {
-    __m128 first = _mm_loadu_ps(x);
-    for (int i = 0; i < n; i += 4)
-        _mm_storeu_ps(x + i, _mm_mul_ps(first, _mm_loadu_ps(x + i)));
+    const __m128 first = _mm_loadu_ps(x);
+    __m128 sums[2] = {first, first}, sum = _mm_setzero_ps();
+    for (int i = 0; i < n; i += 4) {
+        sum = _mm_add_ps(sum, _mm_loadu_ps(x + i));
+        _mm_storeu_ps(x + i, _mm_mul_ps(first, outside));
+    }
+    sum = _mm_add_ss(sum, outside);
+    __m128d pairs[2];
+    pairs[0] = pairs[1] = _mm_setzero_pd();
+    for (int i = 0; i < n; i++)
+        pairs[i % 2] = _mm_sub_pd(pairs[i % 2], _mm_set1_pd(x[i]));
+    return _mm_cvtss_f32(sum) + _mm_cvtsd_f64(pairs[1]);
 }
 "
     ));
@@ -127,6 +144,16 @@ static void run(int n, float *x, float *y, float *r, double *d, double *e)
         __m128 v = _mm_mul_ps(_mm_set1_ps(n * 0.5f), _mm_loadu_ps(x + i));
         _mm_store_ps1(x + i, v);
     }}
+    const __m128 half = _mm_set1_ps(0.5f);
+    __m128 most = _mm_loadu_ps(x), last[2];
+    last[0] = last[1] = half;
+    for (int i = 0; i < n; i += 4) {{
+        most = _mm_max_ps(most, _mm_mul_ps(half, _mm_loadu_ps(x + i)));
+        last[0] = _mm_add_ps(last[1], last[0]);
+        last[1] = _mm_shuffle_ps(most, last[0], 0x1b);
+    }}
+    _mm_storeu_ps(y, _mm_add_ps(most, last[0]));
+    _mm_storeu_ps(y + 4, last[1]);
     for (int i = 0; i < n; i += 2) {{
         __m128d sums[2];
         sums[0] = _mm_load1_pd(e + i);
@@ -141,7 +168,7 @@ static void run(int n, float *x, float *y, float *r, double *d, double *e)
 }}
 {MAIN}"
     );
-    same_output(&program, 8, &["0", "1", "3"]);
+    same_output(&program, 10, &["0", "1", "3"]);
 }
 
 /// With fused products, and vectors of 32 bytes.

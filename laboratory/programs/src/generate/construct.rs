@@ -146,6 +146,7 @@ constructs! {
     ComplexProducts "complex products and quotients"
     ComplexRows "rows of complex numbers"
     ComplexParts "complex numbers as pairs of reals"
+    Vectors "vectors of SSE"
     LevelsInVariables "levels that are carried"
     MemberSwaps "members that change places"
     BufferArrays "arrays of buffers"

@@ -13,6 +13,7 @@ mod edges;
 mod functions;
 mod hazards;
 mod iterators;
+mod lanes;
 mod parts;
 mod rotation;
 mod rows;
@@ -136,6 +137,8 @@ const MOTIFS: &[Motif] = &[
     complex::arithmetic,
     complex::pairs,
     complex::parts,
+    lanes::vectors,
+    lanes::vectors,
     rotation::levels,
     rotation::branches,
     rotation::places,

@@ -3,6 +3,7 @@
 use super::options::{BuildSource, TuneOptions};
 use crate::clocks::FastClocks;
 use crate::ending::failure;
+use crate::parallel;
 use crate::readings::Readings;
 use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn, Started};
 use crate::workshop::passing_for;
@@ -373,10 +374,14 @@ impl Includers {
     ) -> &BTreeMap<PathBuf, Vec<(usize, UnitIdx)>> {
         self.0.get_or_insert_with(|| {
             let mut found: BTreeMap<PathBuf, Vec<(usize, UnitIdx)>> = BTreeMap::new();
-            for at in place.values() {
-                let Unit { source, compiler, flags, .. } = &project.units[at.1];
-                for file in includes(source, compiler, flags).into_iter().flatten() {
-                    found.entry(file).or_default().push(*at);
+            let all: Vec<(usize, UnitIdx)> = place.values().copied().collect();
+            let files = parallel::map(&all, |(_, unit)| {
+                let Unit { source, compiler, flags, .. } = &project.units[*unit];
+                includes(source, compiler, flags).unwrap_or_default()
+            });
+            for (at, files) in all.into_iter().zip(files) {
+                for file in files.into_iter().flatten() {
+                    found.entry(file).or_default().push(at);
                 }
             }
             found

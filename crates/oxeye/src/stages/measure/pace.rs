@@ -10,7 +10,7 @@ const HURRIED_SECONDS: f64 = 0.1;
 pub(crate) enum Pace {
     Usual,
     /// Many others wait: what the original takes in its place is taken as known, the first candidate is timed in turns with it and
-    /// in no other way, and sizes far below what was captured are left to the original.
+    /// in no other way, a few times if it is much faster, and sizes far below what was captured are left to the original.
     Hurried,
 }
 

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// A candidate must be this much faster, at the pessimistic end of the interval, to be chosen.
 pub(super) const LEAST_SPEEDUP: f64 = 1.02;
-/// A lot: the speedup seen in single runs that needs no repetition of long nests.
+/// A lot: the speedup seen in single runs that needs no repetition of long nests, and in a few of nests where many others wait.
 const CLEAR_SPEEDUP: f64 = 1.25;
 /// A finalist that was slower than the best by this factor when it was screened is not timed: it is not the best.
 const BEHIND: f64 = 1.08;
@@ -183,7 +183,9 @@ fn compare(
     max_seconds: f64,
     to_beat: f64,
 ) -> Result<Timing, Setback<Rejection>> {
-    let options = TimingOptions { max_seconds, give_up_below: Some(to_beat), ..TimingOptions::default() };
+    let enough_above = (bench.pace == Pace::Hurried).then_some(CLEAR_SPEEDUP);
+    let options =
+        TimingOptions { max_seconds, give_up_below: Some(to_beat), enough_above, ..TimingOptions::default() };
     let compared = bench.replay.compare_times(&bench.baseline, finalist.library, bench.sample(), &options);
     let times = bench.site.session.judge(compared)?;
     Ok(Timing {
