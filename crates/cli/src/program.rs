@@ -47,7 +47,15 @@ pub(crate) struct RunArgs {
     /// [default: twenty times the budget]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) timeout: Option<Duration>,
+    /// Time nests in N processes at once [default: as mpirun or srun is told]
+    ///
+    /// Each has its part of the cores; they share caches and memory as in a run that starts so many processes on this machine. The
+    /// slowest counts.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), hide_short_help = true)]
+    pub(crate) copies: Option<u32>,
     /// Most threads, 1 for no OpenMP [default: all cores]
+    ///
+    /// With --copies for each process [default: its part of the cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) threads: Option<u32>,
 }
@@ -116,7 +124,6 @@ impl ProgramArgs {
         options.focus.function = of_file.function.clone();
         options.sizes = of_file.sizes.iter().cloned().collect();
         options.inputs = of_file.inputs.iter().cloned().collect();
-        options.threads = run.threads.unwrap_or(options.threads);
         options.no_alias = of_file.no_alias;
         options.python = of_file.python.clone();
         let command = run.run.as_deref().map(str::parse::<RunCommand>).transpose();
@@ -124,6 +131,8 @@ impl ProgramArgs {
         options.run.folder = run.cwd.clone();
         options.run.exit_code = run.exit_code.unwrap_or(0);
         options.run.timeout = run.timeout;
+        options.run.copies = run.copies.or(options.run.copies);
+        options.threads = run.threads.unwrap_or(options.run.usual_threads());
         mistakes::check_folder(run.cwd.as_deref())?;
         Ok(options)
     }
@@ -148,6 +157,7 @@ impl ProgramArgs {
         }
         push("--exit-code", run.exit_code.map(|code| code.to_string()));
         push("--timeout", run.timeout.map(|time| format!("{}s", time.as_secs_f64())));
+        push("--copies", run.copies.map(|copies| copies.to_string()));
         push("--threads", run.threads.map(|threads| threads.to_string()));
         if let Some(python) = &of_file.python {
             push("--python", Some(text(python)?));

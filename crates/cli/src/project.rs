@@ -46,6 +46,7 @@ pub(crate) fn given(build: &BuildArgs, run: &RunArgs, judging: &JudgingArgs) -> 
         cwd: run.cwd.clone(),
         exit_code: run.exit_code,
         timeout: run.timeout,
+        copies: run.copies,
         threads: run.threads,
         fp: judging.fp.given(),
         checks: judging.checks.checks(),

@@ -87,4 +87,7 @@ fn a_program_of_several_processes_is_tuned() {
     let report = tuned(folder.path(), &["--run", run, "--", "mpicc", "-O1"]);
     assert_eq!(report["program"]["verified"], true, "{:#}", report["program"]);
     assert!(report["nests"][0]["invocations"].as_u64() >= Some(1), "{:#}", report["nests"]);
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    assert_eq!(report["threads"], (cores / 2).max(1), "{report:#}");
+    assert!(report["notes"].to_string().contains("in 2 processes at once"), "{:#}", report["notes"]);
 }

@@ -88,7 +88,7 @@ impl Replay {
         sample: &Sample,
         options: &CountingOptions,
     ) -> Result<CountedCalls, MeasureError> {
-        let mut runner = self.start_timing(library, sample)?;
+        let mut runner = self.start_alone(library, sample, &[])?;
         // Before the first call, so that the threads which it starts are followed.
         let mut session = Session::open(kernel, &options.counters, &runner.threads());
         let counted = count(kernel, &mut runner, &mut session, options);

@@ -56,6 +56,7 @@ mod sample;
 mod sampling;
 mod statistics;
 mod swings;
+mod team;
 mod text;
 mod thread_lines;
 mod timing;

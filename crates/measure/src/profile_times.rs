@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::error::MeasureError;
 use crate::replay::Replay;
-use crate::runner::Runner;
 use crate::sample::Sample;
 use crate::statistics::Stat;
+use crate::team::Team;
 
 /// How to take cold and warm times.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +113,7 @@ fn sampled(
     Ok(Stat::of(samples))
 }
 
-fn warm_sample(runner: &mut Runner, call_ns: u64, seconds: f64) -> Result<f64, MeasureError> {
+fn warm_sample(runner: &mut Team, call_ns: u64, seconds: f64) -> Result<f64, MeasureError> {
     let (batches, repetitions) = warm_plan(call_ns);
     let warming = usize::from(call_ns < LONG_NS);
     let times = runner.call_warm(batches + warming, repetitions, seconds)?;
@@ -129,7 +129,7 @@ fn warm_plan(call_ns: u64) -> (usize, usize) {
     (batches as usize, repetitions as usize)
 }
 
-fn restored_sample(runner: &mut Runner, call_ns: u64) -> Result<f64, MeasureError> {
+fn restored_sample(runner: &mut Team, call_ns: u64) -> Result<f64, MeasureError> {
     let (batches, _) = warm_plan(call_ns);
     let warming = usize::from(call_ns < LONG_NS);
     let times = runner.call(batches + warming)?;

@@ -9,8 +9,10 @@ use crate::compare::{Comparison, Tolerance, verify};
 use crate::compiler::{CompileJob, Compiler};
 use crate::error::{MeasureError, Rejection};
 use crate::outputs::Outputs;
+use crate::process::allowed_cores;
 use crate::runner::{Placement, RUNNER_C, Runner, RunnerSetup};
 use crate::sample::Sample;
+use crate::team::{Team, shares};
 use crate::workdir::WorkDir;
 
 /// The function a replay library exports, as `void oxeye_replay(void **args)`: `args[i]` points to argument `i`, an
@@ -22,6 +24,8 @@ pub const REPLAY_SYMBOL: &str = "oxeye_replay";
 pub struct ReplayOptions {
     /// `OMP_NUM_THREADS`.
     pub threads: usize,
+    /// Processes that run at once where times are taken, each with its part of the cores; the slowest of them counts.
+    pub copies: usize,
     /// Wall-clock limit of one call.
     pub call_seconds: f64,
     /// Limit of the address space; `None` is eight times the sample and 16 GiB, as run-time libraries reserve much more
@@ -33,7 +37,7 @@ pub struct ReplayOptions {
 
 impl Default for ReplayOptions {
     fn default() -> ReplayOptions {
-        ReplayOptions { threads: 1, call_seconds: 60.0, memory_bytes: None, env: Vec::new() }
+        ReplayOptions { threads: 1, copies: 1, call_seconds: 60.0, memory_bytes: None, env: Vec::new() }
     }
 }
 
@@ -101,7 +105,7 @@ impl Replay {
     pub fn outputs(&self, library: &Path, sample: &Sample) -> Result<Outputs, MeasureError> {
         let number = N_OUTPUTS.fetch_add(1, Ordering::Relaxed);
         let path = self.dir.join(format!("outputs{number}.bin"));
-        let mut runner = self.start(library, sample, &path, Placement::Guard)?;
+        let mut runner = self.start(library, sample, (&path, Placement::Guard), &[])?;
         let first_call_ns = runner.call(1)?.first().copied().unwrap_or(0);
         runner.check_canaries()?;
         // Made before the file, so that a failed dump is removed too.
@@ -151,16 +155,28 @@ impl Replay {
         runner.call(n)
     }
 
-    pub(crate) fn start_timing(&self, library: &Path, sample: &Sample) -> Result<Runner, MeasureError> {
-        self.start(library, sample, Path::new("/dev/null"), Placement::Natural)
+    pub(crate) fn start_timing(&self, library: &Path, sample: &Sample) -> Result<Team, MeasureError> {
+        let copies = self.options.copies.max(1);
+        let parts = if copies > 1 { shares(copies, &allowed_cores()) } else { vec![Vec::new()] };
+        Team::start(copies, |k| self.start_alone(library, sample, &parts[k]))
+    }
+
+    /// One process for times, on these cores; on all if none are named.
+    pub(crate) fn start_alone(
+        &self,
+        library: &Path,
+        sample: &Sample,
+        cores: &[usize],
+    ) -> Result<Runner, MeasureError> {
+        self.start(library, sample, (Path::new("/dev/null"), Placement::Natural), cores)
     }
 
     fn start(
         &self,
         library: &Path,
         sample: &Sample,
-        outputs: &Path,
-        placement: Placement,
+        (outputs, placement): (&Path, Placement),
+        cores: &[usize],
     ) -> Result<Runner, MeasureError> {
         let default_memory = sample.total_bytes().saturating_mul(8).saturating_add(16 << 30);
         let mut env = self.options.env.clone();
@@ -171,6 +187,7 @@ impl Replay {
             sample,
             outputs,
             placement,
+            cores,
             env: &env,
             call_seconds: self.options.call_seconds,
             memory_bytes: self.options.memory_bytes.unwrap_or(default_memory),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::descriptors::send_descriptors;
 use crate::error::{MeasureError, Rejection};
-use crate::process::{Drain, Exit, Group, Invocation, Limits};
+use crate::process::{Drain, Exit, Group, Invocation, Limits, pin};
 use crate::sample::Sample;
 
 pub(crate) const RUNNER_C: &str = include_str!("c/runner.c");
@@ -32,6 +32,8 @@ pub(crate) struct RunnerSetup<'a> {
     pub(crate) sample: &'a Sample,
     pub(crate) outputs: &'a Path,
     pub(crate) placement: Placement,
+    /// Where it runs; anywhere if none are named.
+    pub(crate) cores: &'a [usize],
     pub(crate) env: &'a [(String, OsString)],
     pub(crate) call_seconds: f64,
     pub(crate) memory_bytes: u64,
@@ -79,6 +81,7 @@ impl Runner {
         ]);
         invocation.env = setup.env.to_vec();
         let mut command = invocation.command()?;
+        pin(&mut command, setup.cores);
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::piped());
         // A session makes many calls; the per-call limit is kept by this side.
         let limits = Limits {

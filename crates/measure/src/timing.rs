@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::error::MeasureError;
 use crate::replay::Replay;
-use crate::runner::Runner;
 use crate::sample::Sample;
 use crate::statistics::{RatioInterval, Stat, ratio_interval};
+use crate::team::Team;
 
 /// When to stop comparing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -146,7 +146,7 @@ const UNKNOWN: RatioInterval = RatioInterval { median: 1.0, low: 0.0, high: f64:
 /// One of the two libraries.
 struct Side<'a> {
     library: &'a Path,
-    runner: Runner,
+    runner: Team,
     /// Time to start and warm the process.
     start_cost: Duration,
     /// Time of its turns since then.

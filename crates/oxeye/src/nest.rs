@@ -11,6 +11,7 @@ use crate::request::ProjectRun;
 use crate::schedule::{Proved, Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
+use oxeye_analysis::NestKind;
 use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{
     Argument, CodegenError, Site, commented, guarded, guarded_function, vector_bytes, vectors_condition,
@@ -529,6 +530,12 @@ impl Calls {
 }
 
 impl Place {
+    /// Whether the nest goes over arrays element by element, with neighbours at most.
+    pub(crate) fn sweeps(&self, unit: &Unit) -> bool {
+        use NestKind::{Copy, Elementwise, Initialization, Stencil};
+        matches!(NestKind::of(self.of(unit).2), Copy | Elementwise | Initialization | Stencil)
+    }
+
     /// Function, program and nest in the unit.
     pub fn of<'u>(&self, unit: &'u Unit) -> (&'u str, &'u Program, &'u Nest) {
         let function = &unit.functions[self.function_idx];

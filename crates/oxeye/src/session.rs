@@ -131,6 +131,9 @@ impl<'a> Session<'a> {
         files::check_readable(&options.file)?;
         let workshop = Workshop::new(options)?;
         let mut notes = Vec::new();
+        if let Some(copies) = options.run.copies.filter(|copies| *copies > 1) {
+            notes.push(format!("nests are timed in {copies} processes at once, and the slowest counts"));
+        }
         Ok(Self {
             options,
             progress,

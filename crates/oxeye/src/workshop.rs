@@ -25,8 +25,9 @@ pub(crate) struct Workshop {
     original: OnceLock<PathBuf>,
     /// Seconds that building the user's program takes, once that is known.
     build_seconds: OnceLock<f64>,
-    /// What nests are replayed with, once it is built.
+    /// What nests are replayed with, once it is built, and in how many processes at once they are timed.
     replay: OnceLock<Replay>,
+    copies: usize,
     /// What linkers are told that replay libraries export.
     exports: PathBuf,
     /// What replays of a file of a project are linked with.
@@ -101,6 +102,7 @@ impl Workshop {
             original: OnceLock::new(),
             build_seconds: OnceLock::new(),
             replay: OnceLock::new(),
+            copies: options.run.copies.unwrap_or(1) as usize,
             linked: OnceLock::new(),
         })
     }
@@ -283,8 +285,12 @@ impl Workshop {
         if let Some(replay) = self.replay.get() {
             return Ok(replay.clone());
         }
-        let options =
-            ReplayOptions { threads: threads as usize, call_seconds: 600.0, ..ReplayOptions::default() };
+        let options = ReplayOptions {
+            threads: threads as usize,
+            copies: self.copies,
+            call_seconds: 600.0,
+            ..ReplayOptions::default()
+        };
         let shared = self.project.as_ref().and_then(|project| project.replay.as_ref());
         let replay = match shared {
             Some(shared) => Replay::sharing(shared, &self.folder, options)?,

@@ -390,8 +390,9 @@ int main(void)
     let program = build(&work, &Compiler::new("gcc", ["-O1", "-fopenmp"]), body);
     let run = run(&work, program, &Limits::default());
     let [nest] = &run.captures[..] else { panic!("{:?}", run.captures) };
-    assert!(nest.invocations + nest.concurrent <= 400_000 && nest.invocations > 4096, "{nest:?}");
-    assert!(nest.samples.len() > 1);
+    // A thread that has to wait inside makes all others concurrent meanwhile.
+    assert!(nest.invocations + nest.concurrent <= 400_000 && nest.invocations > 0, "{nest:?}");
+    assert!(!nest.samples.is_empty());
     for sample in &nest.samples {
         let n = sample.read_integer(0, ElementType::I32).expect("a number");
         assert_eq!(sample.args[1].bytes, 8 * n as u64, "{sample:?}");

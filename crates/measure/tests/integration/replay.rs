@@ -41,7 +41,7 @@ impl Bench {
 
     fn library_with(&self, compiler: &Compiler, name: &str, body: &str) -> PathBuf {
         let text = format!(
-            "#include <stdlib.h>\n#include <unistd.h>\nvoid oxeye_replay(void **args)\n{{\n    double *x = args[0], *y = args[1];\n    \
+            "#include <fcntl.h>\n#include <stdlib.h>\n#include <unistd.h>\nvoid oxeye_replay(void **args)\n{{\n    double *x = args[0], *y = args[1];\n    \
              long n = *(long *)args[2];\n    (void)x, (void)y, (void)n;\n    {body}\n}}\n"
         );
         let source = self.work.write(format!("{name}.c"), text).expect("written");
@@ -65,6 +65,27 @@ impl Bench {
 }
 
 const SUM: &str = "for (long i = 0; i < n; i++) y[i] += 3 * x[i];";
+
+/// Each call waits for one of another process.
+#[test]
+fn copies_run_at_the_same_time_and_the_slowest_counts() {
+    let bench = Bench::new(1);
+    let file = bench.work.join("arrived");
+    let library = bench.library(
+        "copies",
+        &format!(
+            "static long n_calls; int file = open(\"{}\", O_RDWR | O_CREAT | O_APPEND, 0600); n_calls++;\n\
+             if (write(file, \"x\", 1) != 1) abort();\n\
+             for (long k = 0; lseek(file, 0, SEEK_END) < 3 * n_calls; k++) {{ if (k > 3000) abort(); usleep(10000); }}\n\
+             close(file); y[0] = x[0];",
+            file.display()
+        ),
+    );
+    let options = ReplayOptions { copies: 3, ..bench.replay.options().clone() };
+    let replay = Replay::sharing(&bench.replay, &bench.work, options).expect("a folder");
+    let times = replay.time_few(&library, &bench.sample, 2).expect("all three meet");
+    assert_eq!(times.len(), 2);
+}
 
 #[test]
 fn right_and_wrong_outputs_are_told_apart() {

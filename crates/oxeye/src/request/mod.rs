@@ -10,6 +10,7 @@ mod error;
 pub(crate) mod files;
 mod focus;
 mod found_values;
+mod launcher;
 mod options;
 mod progress;
 mod project_recipes;

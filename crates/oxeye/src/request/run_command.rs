@@ -1,7 +1,8 @@
 //! How the program is run.
 
+use super::launcher::processes;
 use super::shell::{OPTION, SHELL, Script, Token, variable};
-use oxeye_measure::{Exit, Invocation};
+use oxeye_measure::{Exit, Invocation, available_cores};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,6 +35,9 @@ pub struct RunCommand {
     pub exit_code: i32,
     /// How long a run may take; `None` goes by the budget.
     pub timeout: Option<Duration>,
+    /// Processes that a run starts on this machine and that do the same at the same time, by what `mpirun` and its like are
+    /// told; `None` is one. Nests are timed in as many at once.
+    pub copies: Option<u32>,
     /// For a program that is not run by its path: what it is loaded in place of.
     pub(crate) stand_in: Option<StandIn>,
 }
@@ -62,6 +66,11 @@ pub(crate) enum Started {
 }
 
 impl RunCommand {
+    /// The threads of each process that a run starts, if nobody says how many: its part of the cores.
+    pub fn usual_threads(&self) -> u32 {
+        (available_cores() as u32 / self.copies.unwrap_or(1).max(1)).max(1)
+    }
+
     /// The run of one build of the program.
     pub(crate) fn of(&self, executable: &Path) -> Invocation {
         let program = match (self.stand_in.as_ref().map(|stand_in| &stand_in.starts), &self.program) {
@@ -164,13 +173,16 @@ impl RunCommand {
         let is_other =
             |name: &str| is_own_program && !name.contains('/') && script.unknown_program() != Some(name);
         let program = script.commands().first().map(|word| word.text.as_str());
-        match program {
-            None => Err("it names no program; write it as in a shell: \"./prog -n 200\"".into()),
+        // More than there are cores are on other machines, or wait for each other.
+        let copies = processes(&script).map(|n| n.min(available_cores() as u32));
+        let run = match program {
+            None => return Err("it names no program; write it as in a shell: \"./prog -n 200\"".into()),
             Some(name) if script.needs_shell() || is_other(name) => {
-                Self::in_shell(&script, text, is_own_program)
+                Self::in_shell(&script, text, is_own_program)?
             }
-            Some(_) => Self::of_one_program(script.tokens, is_own_program),
-        }
+            Some(_) => Self::of_one_program(script.tokens, is_own_program)?,
+        };
+        Ok(Self { copies, ..run })
     }
 
     /// A command that only a shell understands.

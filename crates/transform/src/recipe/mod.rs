@@ -37,6 +37,13 @@ impl Recipe {
         self.n_rewrites() > 0
     }
 
+    /// Whether it tiles loops and skews none, as tiles over time steps do.
+    pub fn only_tiles(&self) -> bool {
+        let has = |is: fn(&Transformation) -> bool| self.steps.iter().any(is);
+        has(|step| matches!(step, Transformation::Tile(_)))
+            && !has(|step| matches!(step, Transformation::Skew(_)))
+    }
+
     /// The recipe with loops, statements and variables renamed.
     ///
     /// # Errors

@@ -28,6 +28,8 @@ pub struct ProjectConfig {
     pub timeout: Option<Duration>,
     /// Time for trying candidates.
     pub budget: Option<Duration>,
+    /// Processes that a run of the program starts on this machine.
+    pub copies: Option<u32>,
     /// Most threads to use.
     pub threads: Option<u32>,
     /// Whether pointer parameters of a function never overlap.
@@ -47,13 +49,14 @@ pub struct ProjectConfig {
 }
 
 /// The keys, in the order in which they are written.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "build",
     "compile-commands",
     "run",
     "cwd",
     "exit-code",
     "timeout",
+    "copies",
     "threads",
     "no-alias",
     "budget",
@@ -89,6 +92,7 @@ impl ProjectConfig {
             exit_code: over.exit_code.or(self.exit_code),
             timeout: over.timeout.or(self.timeout),
             budget: over.budget.or(self.budget),
+            copies: over.copies.or(self.copies),
             threads: over.threads.or(self.threads),
             no_alias: over.no_alias.or(self.no_alias),
             only: first_with_any(over.only, self.only),
@@ -120,10 +124,11 @@ impl ProjectConfig {
         run.folder = self.cwd.clone();
         run.exit_code = self.exit_code.unwrap_or(0);
         run.timeout = self.timeout;
-        let written = run.written.clone();
+        run.copies = self.copies.or(run.copies);
+        let (written, threads) = (run.written.clone(), self.threads.unwrap_or(run.usual_threads()));
         let mut options = TuneOptions::new(build, run);
         options.budget = self.budget.unwrap_or(options.budget);
-        options.threads = self.threads.unwrap_or(options.threads);
+        options.threads = threads;
         options.fp = self.fp.unwrap_or(options.fp);
         options.no_alias = self.no_alias.unwrap_or(options.no_alias);
         options.focus.only.clone_from(&self.only);
@@ -153,6 +158,7 @@ impl ProjectConfig {
             self.cwd.as_deref().map(path),
             self.exit_code.map(|code| code.to_string()),
             self.timeout.map(seconds),
+            self.copies.map(|copies| copies.to_string()),
             self.threads.map(|threads| threads.to_string()),
             self.no_alias.map(|no_alias| no_alias.to_string()),
             self.budget.map(seconds),
@@ -203,6 +209,7 @@ impl ProjectConfig {
             "cwd" => self.cwd = Some(value.string()?.into()),
             "exit-code" => self.exit_code = Some(value.whole(0, 255)? as i32),
             "timeout" => self.timeout = Some(value.time()?),
+            "copies" => self.copies = Some(value.whole(1, 4096)? as u32),
             "threads" => self.threads = Some(value.whole(1, 4096)? as u32),
             "no-alias" => self.no_alias = Some(value.truth()?),
             "budget" => self.budget = Some(value.time()?),
@@ -263,6 +270,7 @@ run = './p "a b" \ < in'
 cwd = "data"
 exit-code = 3
 budget = "90s"
+copies = 2
 threads = 2
 fp = "strict"
 tolerance = 1e-4
@@ -281,7 +289,7 @@ min-speedup = 1.05
         let config = ProjectConfig::parse(TEXT).expect("it is right");
         assert_eq!(config.build, Some(BuildSource::Command("make -B CC='gcc \"x\"'".into())));
         assert_eq!(config.run.as_deref(), Some(r#"./p "a b" \ < in"#));
-        assert_eq!((config.exit_code, config.threads), (Some(3), Some(2)));
+        assert_eq!((config.exit_code, config.copies, config.threads), (Some(3), Some(2), Some(2)));
         assert_eq!((config.budget, config.fp), (Some(Duration::from_secs(90)), Some(FpPolicy::Strict)));
         assert_eq!((config.checks.tolerance, config.checks.ignore.len()), (Some(1e-4), 2));
         assert_eq!((config.timeout, config.no_alias), (Some(Duration::from_secs(300)), Some(true)));

@@ -142,9 +142,9 @@ pub(super) fn take_turns(
             continue;
         }
         let how = session.rendering(nest.place.around(unit), nest.threads(session));
-        nest.try_plain_first(how);
-        nest.saved_inside = saved;
         let pace = if order.len() > FEW_NESTS && turn < SHORT_TURN { Pace::of(nest) } else { Pace::Usual };
+        nest.try_plain_first(how, pace == Pace::Hurried && nest.place.sweeps(unit));
+        nest.saved_inside = saved;
         measure_nest(session, unit, *idx, nest, (pace, deadline))?;
     }
     Ok(())
@@ -153,8 +153,9 @@ pub(super) fn take_turns(
 impl TunedNest {
     /// Puts two candidates before all others: the first of those for several threads, unless the nest is too short for them, and
     /// one that one thread runs, as written or where the steps are for several, which is what is left where the program does not
-    /// gain from threads. Where time is short, the first of the two is all that is tried.
-    fn try_plain_first(&mut self, how: Rendering<'_>) {
+    /// gain from threads. Where time is short, the first of the two is all that is tried: that is one without tiles, if these are
+    /// a gamble.
+    fn try_plain_first(&mut self, how: Rendering<'_>, tiles_are_a_gamble: bool) {
         let seconds = self.seconds_in_place();
         // Each call of a long nest takes its time from the others.
         let is_long = seconds.is_some_and(|seconds| seconds > LONG_SECONDS);
@@ -163,8 +164,9 @@ impl TunedNest {
         let pays_threads = n_first > 1 && seconds.is_none_or(|seconds| seconds > WORTH_THREADS_SECONDS);
         let ready: Vec<usize> = (0..self.trials.len()).filter(|k| self.trials[*k].is_ready()).collect();
         let is_parallel = |k: &usize| self.trials[*k].is_parallel();
-        let mut chosen: Vec<usize> =
-            ready.iter().copied().filter(|k| pays_threads && is_parallel(k)).take(1).collect();
+        let is_gamble = |k: &usize| tiles_are_a_gamble && self.trials[*k].schedule.recipe.only_tiles();
+        let for_threads = ready.iter().copied().filter(|k| pays_threads && is_parallel(k));
+        let mut chosen: Vec<usize> = for_threads.min_by_key(is_gamble).into_iter().collect();
         chosen.extend(ready.iter().filter(|k| !is_parallel(k)).take(n_first - chosen.len()));
         let trials = ready.iter().map(|k| &self.trials[*k]);
         let made = trials.filter_map(|trial| trial.alone(how, Some(self.place.span)));

@@ -1,0 +1,106 @@
+//! Replay processes that run at once, as the processes of a parallel program do on one machine.
+
+use crate::error::MeasureError;
+use crate::runner::Runner;
+use std::thread;
+
+/// Processes with the same library and sample. What one of them alone is asked to do, all do at the same time, and what is told
+/// is the slowest of them: they share caches and the bandwidth of the memory.
+pub(crate) struct Team {
+    members: Vec<Runner>,
+}
+
+impl Team {
+    /// Starts so many processes.
+    pub(crate) fn start(
+        n_copies: usize,
+        start: impl Fn(usize) -> Result<Runner, MeasureError>,
+    ) -> Result<Team, MeasureError> {
+        Ok(Team { members: (0..n_copies.max(1)).map(start).collect::<Result<_, _>>()? })
+    }
+
+    /// Restores the inputs and calls, `n` times; nanoseconds of each call.
+    pub(crate) fn call(&mut self, n: usize) -> Result<Vec<u64>, MeasureError> {
+        self.together(|runner| runner.call(n))
+    }
+
+    /// As [`Runner::batch`].
+    pub(crate) fn batch(&mut self, copies: usize, n: usize) -> Result<Vec<u64>, MeasureError> {
+        self.together(|runner| runner.batch(copies, n))
+    }
+
+    /// As [`Runner::call_cold`].
+    pub(crate) fn call_cold(&mut self, n: usize, bytes: u64) -> Result<Vec<u64>, MeasureError> {
+        self.together(|runner| runner.call_cold(n, bytes))
+    }
+
+    /// As [`Runner::call_warm`].
+    pub(crate) fn call_warm(
+        &mut self,
+        n: usize,
+        repetitions: usize,
+        seconds: f64,
+    ) -> Result<Vec<u64>, MeasureError> {
+        self.together(|runner| runner.call_warm(n, repetitions, seconds))
+    }
+
+    /// As [`Runner::pause`].
+    pub(crate) fn pause(&mut self) {
+        self.members.iter_mut().for_each(Runner::pause);
+    }
+
+    /// As [`Runner::resume`].
+    pub(crate) fn resume(&mut self) {
+        self.members.iter_mut().for_each(Runner::resume);
+    }
+
+    fn together(
+        &mut self,
+        work: impl Fn(&mut Runner) -> Result<Vec<u64>, MeasureError> + Sync,
+    ) -> Result<Vec<u64>, MeasureError> {
+        if let [alone] = self.members.as_mut_slice() {
+            return work(alone);
+        }
+        let all: Vec<Result<Vec<u64>, MeasureError>> = thread::scope(|scope| {
+            let work = &work;
+            let started: Vec<_> =
+                self.members.iter_mut().map(|runner| scope.spawn(move || work(runner))).collect();
+            let ended = |thread: thread::ScopedJoinHandle<'_, _>| {
+                let bug = || Err(MeasureError::Runner { text: "a thread that waited for it failed".into() });
+                thread.join().unwrap_or_else(|_| bug())
+            };
+            started.into_iter().map(ended).collect()
+        });
+        let mut slowest: Vec<u64> = Vec::new();
+        for times in all {
+            let times = times?;
+            slowest.resize(times.len(), 0);
+            slowest.iter_mut().zip(times).for_each(|(slowest, ns)| *slowest = (*slowest).max(ns));
+        }
+        Ok(slowest)
+    }
+}
+
+/// The cores for each of several processes: all that there are, in parts as equal as they can be, one behind the other. Where
+/// there are more processes than cores, some have the same.
+pub(crate) fn shares(n_copies: usize, cores: &[usize]) -> Vec<Vec<usize>> {
+    let n = cores.len();
+    let part = |k: usize| match n >= n_copies {
+        true => cores[k * n / n_copies..(k + 1) * n / n_copies].to_vec(),
+        false => cores.get(k % n.max(1)).copied().into_iter().collect(),
+    };
+    (0..n_copies).map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_shared_out() {
+        assert_eq!(shares(2, &[0, 1]), [[0], [1]]);
+        assert_eq!(shares(2, &[1, 3, 5, 7, 9]), [vec![1, 3], vec![5, 7, 9]]);
+        assert_eq!(shares(3, &[4, 6]), [[4], [6], [4]]);
+        assert_eq!(shares(2, &[]), [[0; 0], [0; 0]]);
+    }
+}
