@@ -106,6 +106,11 @@ pub(crate) fn run_of_project(arg: Arg) -> Arg {
     ))
 }
 
+/// The option `--copies` of a command that times no nests: it says how many threads there are by default, no more.
+pub(crate) fn copies_without_times(arg: Arg) -> Arg {
+    arg.hide(true)
+}
+
 /// The option `--timeout` of a command that has no budget.
 pub(crate) fn timeout_without_budget(arg: Arg) -> Arg {
     arg.long_help("Stop a run of the program after this time, such as 90s or 5m\n\n[default: 20 minutes]")

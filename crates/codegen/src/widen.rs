@@ -3,11 +3,13 @@
 //! A tile's iterator steps beyond the last tile, a skewed one has the sum of two, and `4 * it + 4` is more than `it` ever was in
 //! the source. Such iterators are `long`, and such bounds are computed in `long`; so are indices, guards and values in which
 //! something large is subtracted again, as in `j - 2 * i`. The ranges are those that the types of the symbols allow; sizes are
-//! taken not to be negative, since loops with such bounds do not run.
+//! taken not to be negative, since loops with such bounds do not run, but in bounds those that loops begin with.
 
 use crate::summands::summands;
 use crate::types::{iterator_type, loop_type};
-use oxeye_ir::{Affine, Bound, BoundTerm, Execution, Loop, LoopId, Nest, Node, Program, ScalarType, Var};
+use oxeye_ir::{
+    Affine, Bound, BoundTerm, Execution, Loop, LoopId, Nest, Node, Program, ScalarType, SymId, Var,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 const LEAST: i128 = i32::MIN as i128;
@@ -26,6 +28,7 @@ pub(crate) struct Long {
 pub(crate) fn widen(program: &Program, original: &Nest, nest: &mut Nest) -> Long {
     let mut widening = Widening {
         program,
+        starts: starts(original),
         original: original.loops(),
         ranges: BTreeMap::new(),
         source: BTreeMap::new(),
@@ -41,8 +44,24 @@ pub(crate) fn widen(program: &Program, original: &Nest, nest: &mut Nest) -> Long
     Long { bounds: widening.bounds, others }
 }
 
+/// The symbols that loops begin with.
+fn starts(nest: &Nest) -> BTreeSet<SymId> {
+    let terms = nest.loops().into_iter().flat_map(|l| &l.lower.0);
+    let affine = terms.filter_map(|term| match term {
+        BoundTerm::Affine { expr, .. } => Some(expr),
+        BoundTerm::Data(_) | BoundTerm::Open => None,
+    });
+    let symbol = |(v, _)| match v {
+        Var::Sym(id) => Some(id),
+        Var::Loop(_) => None,
+    };
+    affine.flat_map(Affine::terms).filter_map(symbol).collect()
+}
+
 struct Widening<'a> {
     program: &'a Program,
+    /// Symbols that may be far below zero in bounds.
+    starts: BTreeSet<SymId>,
     original: Vec<&'a Loop>,
     /// Least and greatest values of the iterators in scope, and whether they are `long`.
     ranges: BTreeMap<LoopId, Range>,
@@ -83,8 +102,9 @@ impl Widening<'_> {
             self.source.insert(l.id, o.id);
         }
         let is_long = loop_type(l) == ScalarType::I64;
-        let lower: Vec<Range> = l.lower.0.iter().map(|term| self.term(term)).collect();
-        let upper: Vec<Range> = l.upper.0.iter().map(|term| self.term(term)).collect();
+        let of = |v: Var| if is_as_written { self.of(v) } else { self.of_bound(v) };
+        let lower: Vec<Range> = l.lower.0.iter().map(|term| Self::term(term, of)).collect();
+        let upper: Vec<Range> = l.upper.0.iter().map(|term| Self::term(term, of)).collect();
         let least = lower.iter().map(|r| r.least).max().unwrap_or(0);
         let most = upper.iter().map(|r| r.most).min().unwrap_or(MOST) - 1;
         if is_as_written || is_long {
@@ -133,7 +153,7 @@ impl Widening<'_> {
     fn note_long(&mut self, bound: &Bound) {
         for term in &bound.0 {
             if let BoundTerm::Affine { expr, .. } = term
-                && self.overflows(expr)
+                && leaves_int(Self::sum(expr, |v| self.of_bound(v), |range| !range.is_long))
             {
                 self.bounds.insert(expr.clone());
             }
@@ -155,11 +175,20 @@ impl Widening<'_> {
         }
     }
 
-    fn sum(&self, a: &Affine, counts: impl Fn(&Range) -> bool) -> Range {
+    /// The same in a bound that the source does not have.
+    fn of_bound(&self, v: Var) -> Range {
+        let range = self.of(v);
+        match v {
+            Var::Sym(id) if self.starts.contains(&id) && !range.is_long => Range { least: LEAST, ..range },
+            _ => range,
+        }
+    }
+
+    fn sum(a: &Affine, of: impl Fn(Var) -> Range, counts: impl Fn(&Range) -> bool) -> Range {
         let constant = i128::from(a.constant_part());
         let mut sum = Range { least: constant, most: constant, is_long: false };
         for (v, c) in a.terms() {
-            let (range, c) = (self.of(v), i128::from(c));
+            let (range, c) = (of(v), i128::from(c));
             if counts(&range) {
                 let ends = [range.least.saturating_mul(c), range.most.saturating_mul(c)];
                 sum.least = sum.least.saturating_add(ends[0].min(ends[1]));
@@ -171,8 +200,7 @@ impl Widening<'_> {
 
     /// Whether the part of an expression that is computed in `int` may leave its range.
     fn overflows(&self, a: &Affine) -> bool {
-        let part = self.sum(a, |range| !range.is_long);
-        part.least < LEAST || part.most > MOST
+        leaves_int(Self::sum(a, |v| self.of(v), |range| !range.is_long))
     }
 
     /// Whether something may leave the range of `int` that is computed there on the way to a value, which is one that the source
@@ -211,10 +239,10 @@ impl Widening<'_> {
         ends.iter().any(|(falls, _)| *falls) && ends.iter().any(|(_, rises)| *rises)
     }
 
-    fn term(&self, term: &BoundTerm) -> Range {
+    fn term(term: &BoundTerm, of: impl Fn(Var) -> Range) -> Range {
         match term {
             BoundTerm::Affine { expr, divisor } => {
-                let sum = self.sum(expr, |_| true);
+                let sum = Self::sum(expr, of, |_| true);
                 let divisor = i128::from(*divisor).max(1);
                 let up = |value: i128| value.div_euclid(divisor) + i128::from(value.rem_euclid(divisor) != 0);
                 Range { least: up(sum.least), most: up(sum.most), is_long: false }
@@ -223,4 +251,8 @@ impl Widening<'_> {
             BoundTerm::Open => Range { least: 0, most: i64::MAX.into(), is_long: true },
         }
     }
+}
+
+fn leaves_int(range: Range) -> bool {
+    range.least < LEAST || range.most > MOST
 }

@@ -449,6 +449,7 @@ fn make_volatile(ty: &mut Type) {
         Type::Scalar(s) => s.is_volatile = true,
         Type::Pointer { to: inner, .. } | Type::Array { of: inner, .. } => make_volatile(inner),
         Type::Struct(_) => *ty = Type::Other("a volatile structure".into()),
+        Type::Other(_) if ty.vector_name().is_some() => *ty = Type::Other("a volatile vector".into()),
         _ => {}
     }
 }

@@ -63,6 +63,9 @@ void unknown(int n, float *x)
     }
     for (int i = 0; i < n; i += 4)
         _mm_storeu_ps(x + i, twice(_mm_loadu_ps(x + i)));
+    volatile __m128 seen = _mm_setzero_ps();
+    for (int i = 0; i < n; i += 4)
+        seen = _mm_loadu_ps(x + i);
     for (int i = 0; i < n; i += 4) {
         __m128 v = _mm_loadu_ps(x + i);
         float *inside = (float *)&v;

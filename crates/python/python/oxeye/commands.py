@@ -70,6 +70,7 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
     timeout: float | str | None = None,
+    copies: int | None = None,
     threads: int | None = None,
     function: str | None = None,
     set: Mapping[str, int] | None = None,
@@ -129,8 +130,10 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
         The exit code of the program when all is well. Default: 0.
     timeout : float or str, optional
         The longest a run of the program may take: seconds, or ``"90s"``, ``"5m"``. Default: twenty times the budget.
+    copies : int, optional
+        Processes in which nests are timed at once, as under ``mpirun``. Default: as many as that is told in ``run``.
     threads : int, optional
-        Most threads to use; 1 emits no OpenMP. Default: all cores.
+        Most threads to use, of each process; 1 emits no OpenMP. Default: its part of the cores.
     function : str, optional
         Only the nests of this function of a file.
     set : mapping of str to int, optional
@@ -238,6 +241,7 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
             cwd=cwd,
             exit_code=exit_code,
             timeout=_words.duration(timeout),
+            copies=copies,
             threads=threads,
             function=function,
             set=_dace.sizes(set, symbols),
@@ -295,6 +299,7 @@ def explain(
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
     timeout: float | str | None = None,
+    copies: int | None = None,
     threads: int | None = None,
     no_alias: bool = False,
     top_k: int | None = None,
@@ -311,7 +316,8 @@ def explain(
         The C file.
     no_run : bool
         Do not measure candidates; the program itself is still run once.
-    cc, budget, function, set, inputs, run, cwd, exit_code, timeout, threads, no_alias, top_k, fp, database, no_database, progress
+    cc, budget, function, set, inputs, run, cwd, exit_code, timeout, copies, threads, no_alias, top_k, fp, database, \
+    no_database, progress
         As of :func:`tune`.
 
     Returns
@@ -329,6 +335,7 @@ def explain(
             cwd=cwd,
             exit_code=exit_code,
             timeout=_words.duration(timeout),
+            copies=copies,
             threads=threads,
             no_alias=no_alias,
             top_k=top_k,
@@ -352,6 +359,7 @@ def profile(
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
     timeout: float | str | None = None,
+    copies: int | None = None,
     threads: int | None = None,
     no_alias: bool = False,
     progress: Heard = None,
@@ -366,7 +374,7 @@ def profile(
         Measure again even if a profile of the same program is kept.
     trace : str or path, optional
         Where to write when each thread was in which nest, for Chrome's and Perfetto's trace viewers.
-    cc, function, set, inputs, run, cwd, exit_code, timeout, threads, no_alias, progress
+    cc, function, set, inputs, run, cwd, exit_code, timeout, copies, threads, no_alias, progress
         As of :func:`tune`.
 
     Returns
@@ -384,6 +392,7 @@ def profile(
             cwd=cwd,
             exit_code=exit_code,
             timeout=_words.duration(timeout),
+            copies=copies,
             threads=threads,
             no_alias=no_alias,
         )
@@ -574,6 +583,7 @@ def rerun(
     cwd: _words.PathLike | None = None,
     exit_code: int | None = None,
     timeout: float | str | None = None,
+    copies: int | None = None,
     threads: int | None = None,
     no_alias: bool = False,
     fp: str | None = None,
@@ -590,7 +600,8 @@ def rerun(
         The C file.
     candidates : str or path, or sequence of these
         The folder that ``tune(keep_candidates=...)`` wrote, for all that were edited, or files in it.
-    cc, budget, function, set, inputs, run, cwd, exit_code, timeout, threads, no_alias, fp, tolerance, ignore, compare, progress
+    cc, budget, function, set, inputs, run, cwd, exit_code, timeout, copies, threads, no_alias, fp, tolerance, ignore, compare, \
+    progress
         As of :func:`tune`.
 
     Returns
@@ -610,6 +621,7 @@ def rerun(
             cwd=cwd,
             exit_code=exit_code,
             timeout=_words.duration(timeout),
+            copies=copies,
             threads=threads,
             no_alias=no_alias,
             fp=fp,
