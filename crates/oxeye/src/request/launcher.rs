@@ -10,8 +10,8 @@ const LAUNCHERS: [&str; 7] =
 const IN_ALL: [&str; 4] = ["-n", "-np", "--np", "--ntasks"];
 /// How many there are on each machine.
 const ON_EACH: [&str; 6] = ["-ppn", "--ppn", "-perhost", "-npernode", "--npernode", "--ntasks-per-node"];
-/// Which machines there are.
-const MACHINES: [&str; 11] = [
+/// Which machines there are, or how many.
+const MACHINES: [&str; 12] = [
     "-H",
     "-host",
     "--host",
@@ -22,6 +22,7 @@ const MACHINES: [&str; 11] = [
     "--machinefile",
     "-f",
     "--nodes",
+    "-N",
     "-w",
 ];
 
@@ -93,6 +94,7 @@ mod tests {
             ("srun --nodes=4 --ntasks=64 --ntasks-per-node=16 ./p", Some(16)),
             ("mpirun -np 64 --hostfile nodes ./p", None),
             ("mpirun -ppn 8 -f nodes -n 64 ./p", Some(8)),
+            ("srun -N 2 -n 64 ./p", None),
             ("mpirun ./p", None),
             ("./p -n 4", None),
             ("mpirun ./p -n 4", None),
