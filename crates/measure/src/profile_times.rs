@@ -78,11 +78,9 @@ impl Replay {
         let flushed_bytes = options.flush_bytes.min(MAX_FLUSH_BYTES);
         let mut runner = self.start_timing(library, sample)?;
         runner.call(1)?;
-        let cold =
-            sampled(
-                options,
-                || Ok(runner.call_cold(1, flushed_bytes)?.first().copied().unwrap_or(0) as f64),
-            )?;
+        let cold = sampled(options, || {
+            Ok(runner.together(|one| one.call_cold(1, flushed_bytes))?.first().copied().unwrap_or(0) as f64)
+        })?;
         let call_ns = runner.call(1)?.first().copied().unwrap_or(0).max(1);
         let seconds = (call_ns as f64 * 20e-9).clamp(2.0, self.options().call_seconds.max(2.0));
         let (warm, warm_restored) = match sampled(options, || warm_sample(&mut runner, call_ns, seconds)) {
@@ -116,7 +114,7 @@ fn sampled(
 fn warm_sample(runner: &mut Team, call_ns: u64, seconds: f64) -> Result<f64, MeasureError> {
     let (batches, repetitions) = warm_plan(call_ns);
     let warming = usize::from(call_ns < LONG_NS);
-    let times = runner.call_warm(batches + warming, repetitions, seconds)?;
+    let times = runner.together(|one| one.call_warm(batches + warming, repetitions, seconds))?;
     let per_call = times[warming..].iter().map(|ns| (*ns).max(1) as f64 / repetitions as f64);
     Ok(Stat::of(per_call).median)
 }

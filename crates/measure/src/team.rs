@@ -16,32 +16,12 @@ impl Team {
         n_copies: usize,
         start: impl Fn(usize) -> Result<Runner, MeasureError>,
     ) -> Result<Team, MeasureError> {
-        Ok(Team { members: (0..n_copies.max(1)).map(start).collect::<Result<_, _>>()? })
+        Ok(Team { members: (0..n_copies).map(start).collect::<Result<_, _>>()? })
     }
 
     /// Restores the inputs and calls, `n` times; nanoseconds of each call.
     pub(crate) fn call(&mut self, n: usize) -> Result<Vec<u64>, MeasureError> {
         self.together(|runner| runner.call(n))
-    }
-
-    /// As [`Runner::batch`].
-    pub(crate) fn batch(&mut self, copies: usize, n: usize) -> Result<Vec<u64>, MeasureError> {
-        self.together(|runner| runner.batch(copies, n))
-    }
-
-    /// As [`Runner::call_cold`].
-    pub(crate) fn call_cold(&mut self, n: usize, bytes: u64) -> Result<Vec<u64>, MeasureError> {
-        self.together(|runner| runner.call_cold(n, bytes))
-    }
-
-    /// As [`Runner::call_warm`].
-    pub(crate) fn call_warm(
-        &mut self,
-        n: usize,
-        repetitions: usize,
-        seconds: f64,
-    ) -> Result<Vec<u64>, MeasureError> {
-        self.together(|runner| runner.call_warm(n, repetitions, seconds))
     }
 
     /// As [`Runner::pause`].
@@ -54,7 +34,8 @@ impl Team {
         self.members.iter_mut().for_each(Runner::resume);
     }
 
-    fn together(
+    /// What all do at the same time; the longest times.
+    pub(crate) fn together(
         &mut self,
         work: impl Fn(&mut Runner) -> Result<Vec<u64>, MeasureError> + Sync,
     ) -> Result<Vec<u64>, MeasureError> {

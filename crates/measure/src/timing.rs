@@ -185,7 +185,7 @@ impl<'a> Side<'a> {
         self.runner.resume();
         let times = match copies {
             1 => self.runner.call(n + warming)?,
-            _ => self.runner.batch(copies, n + warming)?,
+            _ => self.runner.together(|runner| runner.batch(copies, n + warming))?,
         };
         self.runner.pause();
         self.used += start.elapsed();

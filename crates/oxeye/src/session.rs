@@ -113,6 +113,10 @@ impl<'a> Session<'a> {
     /// If the file is not there, or the compiler is missing.
     pub fn for_reading(options: &'a Options, progress: &'a dyn Progress) -> Result<Self, Error> {
         let mut session = Self::with(options, &options.knowledge, progress)?;
+        if let Some(copies) = options.run.copies.filter(|copies| *copies > 1) {
+            let note = format!("nests are timed in {copies} processes at once, and the slowest counts");
+            session.notes.push(note);
+        }
         session.find_openmp()?;
         session.know_machine()?;
         Ok(session)
@@ -131,9 +135,6 @@ impl<'a> Session<'a> {
         files::check_readable(&options.file)?;
         let workshop = Workshop::new(options)?;
         let mut notes = Vec::new();
-        if let Some(copies) = options.run.copies.filter(|copies| *copies > 1) {
-            notes.push(format!("nests are timed in {copies} processes at once, and the slowest counts"));
-        }
         Ok(Self {
             options,
             progress,

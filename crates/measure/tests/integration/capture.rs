@@ -388,15 +388,23 @@ int main(void)
 "#;
     let work = WorkDir::new().expect("work folder");
     let program = build(&work, &Compiler::new("gcc", ["-O1", "-fopenmp"]), body);
-    let run = run(&work, program, &Limits::default());
-    let [nest] = &run.captures[..] else { panic!("{:?}", run.captures) };
-    // A thread that has to wait inside makes all others concurrent meanwhile.
-    assert!(nest.invocations + nest.concurrent <= 400_000 && nest.invocations > 0, "{nest:?}");
-    assert!(!nest.samples.is_empty());
-    for sample in &nest.samples {
-        let n = sample.read_integer(0, ElementType::I32).expect("a number");
-        assert_eq!(sample.args[1].bytes, 8 * n as u64, "{sample:?}");
+    // A thread that has to wait inside makes all others concurrent meanwhile: on a busy machine one run may have too few.
+    let mut has_enough = false;
+    for _ in 0..10 {
+        let folder = WorkDir::new().expect("a folder for one run");
+        let run = run(&folder, program.clone(), &Limits::default());
+        let [nest] = &run.captures[..] else { panic!("{:?}", run.captures) };
+        assert!(nest.invocations + nest.concurrent <= 400_000, "{nest:?}");
+        for sample in &nest.samples {
+            let n = sample.read_integer(0, ElementType::I32).expect("a number");
+            assert_eq!(sample.args[1].bytes, 8 * n as u64, "{sample:?}");
+        }
+        has_enough = nest.invocations > 4096 && nest.samples.len() > 1;
+        if has_enough {
+            break;
+        }
     }
+    assert!(has_enough, "no run had invocations and samples enough");
 }
 
 #[test]
