@@ -285,8 +285,11 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     let seconds = sampled.seconds.unwrap_or(seconds_of(&run));
     session.note_run(seconds, sampling);
     // An observed program is another build, which may round differently: what it prints tells of the original only if nothing
-    // else does.
-    let outputs = if sampled.outputs.is_empty() { vec![run.outcome.stdout.clone()] } else { sampled.outputs };
+    // else does, and nothing where it has directives on.
+    let outputs = match sampled.outputs.is_empty() && session.awake.is_none() {
+        true => vec![run.outcome.stdout.clone()],
+        false => sampled.outputs,
+    };
     let program = match &session.options.project {
         Some(project) => ProgramRun::of_project(executable, &project.run),
         None => ProgramRun::new(executable, seconds, outputs),

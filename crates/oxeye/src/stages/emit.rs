@@ -155,9 +155,8 @@ impl Emitted {
         program: &ProgramRun,
     ) -> Result<(), Error> {
         let awake = session.awake.as_ref().map(|awake| {
-            // What it printed with its directives off tells nothing of it.
-            let (executable, outputs) = (awake.executable.clone(), Vec::new());
-            ProgramRun { executable, outputs, ..program.clone() }
+            // What it printed with its directives off tells nothing of it, nor what it prints of what it was without them.
+            ProgramRun::new(awake.executable.clone(), program.seconds, Vec::new())
         });
         let program = awake.as_ref().unwrap_or(program);
         let base = Vec::new();
