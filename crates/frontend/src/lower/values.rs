@@ -132,17 +132,13 @@ impl Lowerer<'_> {
                 let inner = self.value(inner)?;
                 self.unary(*op, inner)
             }
-            ExprKind::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), l, r) if is_null(l) || is_null(r) => {
-                let tested = if is_null(l) { r } else { l };
-                let is_pointer = self.type_of(tested).is_some_and(|ty| ty.is_pointer());
-                let value = self.value(tested)?;
-                match (is_pointer, op) {
-                    (true, BinaryOp::Ne) => value,
-                    (true, _) => self.unary(UnaryOp::Not, value),
-                    (false, op) => {
-                        let (l, r) = (self.value(l)?, self.value(r)?);
-                        self.binary(*op, l, r, at)?
-                    }
+            ExprKind::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), l, r)
+                if (is_null(l) || is_null(r)) && self.are_pointers(l, r) =>
+            {
+                let value = self.value(if is_null(l) { r } else { l })?;
+                match op {
+                    BinaryOp::Ne => value,
+                    _ => self.unary(UnaryOp::Not, value),
                 }
             }
             ExprKind::Binary(op, l, r)

@@ -447,6 +447,43 @@ void f(long n, const double *index)
     }
 }
 
+/// A call that writes, in a condition that asks whether it gave zero.
+const HALVED: &str = "
+static int halved(double x, double *to)
+{
+    *to = 0.5 * x;
+    return x > 4;
+}
+static void fall(int n, double *a)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        if (halved(a[i], &a[i]) == 0)
+            a[i] += 1;
+    for (i = 0; i < n; i++)
+        if (0 != halved(a[i] + 1, &a[i]))
+            a[i] -= 1;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i;
+    double *a = malloc((n + 1) * sizeof *a);
+    for (i = 0; i < n; i++)
+        a[i] = i;
+    fall(n, a);
+    for (i = 0; i < n; i++)
+        printf(\"%g\\n\", a[i]);
+    printf(\"%d\\n\", argc);
+    free(a);
+    return 0;
+}
+";
+
+#[test]
+fn calls_that_are_compared_with_zero_are_made_once() {
+    same_output(HALVED, 2, SIZES);
+}
+
 /// Functions that are given the address of what the caller uses by its name, which is also the name of a parameter.
 const ADDRESSES: &str = "
 static double dot(const double *a, const int *n, double scale)
