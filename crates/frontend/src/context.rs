@@ -17,6 +17,8 @@ pub(crate) struct Context<'a> {
     pub(crate) pointers: &'a Pointers<'a>,
     /// File-scope variables that some function writes, directly or through them.
     pub(crate) changed_globals: &'a HashSet<VarId>,
+    /// Names of the functions that have loops.
+    pub(crate) with_loops: &'a HashSet<String>,
     pub(crate) preprocessed: &'a Preprocessed,
     pub(crate) directives: &'a Directives,
     /// Whether the user's flags enable OpenMP threads.

@@ -98,7 +98,7 @@ pub(crate) fn cut(
             {
                 let of = Loop { file, preprocessed, f };
                 plans.extend(
-                    places.of_loop(s.range, std::iter::empty()).and_then(|span| of.plan(source, span)),
+                    places.of_statement(s.range, std::iter::empty()).and_then(|span| of.plan(source, span)),
                 );
             }
         });

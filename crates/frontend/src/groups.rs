@@ -1,17 +1,53 @@
-//! Groups: neighbouring loops that are one nest with several roots, since one hands the other what it has stored.
+//! Groups: neighbouring loops, and calls of functions that have loops, that are one nest with several roots, since one hands the other
+//! what it has stored.
 //!
-//! [`runs_on`] says which statements may stand between such loops; [`join`] makes one statement of a group before the function is
+//! [`runs_on`] says which statements may stand between them; [`join`] makes one statement of a group before the function is
 //! read, so that it is lowered, and has a place in the file, like any other nest.
 
-use crate::ast::{File, Function, Range, Stmt, StmtKind, VarId};
+use crate::ast::{ExprKind, File, Function, Range, Stmt, StmtKind, VarId};
 use crate::directives::Directives;
 use crate::layout::Layout;
 use crate::lexer::{Token, TokenKind, is_typeof, tokens};
 use crate::places::Places;
 use crate::preprocess::Preprocessed;
 use crate::unseen::Unseen;
-use oxeye_ir::Span;
+use oxeye_ir::{NestId, Span};
 use std::collections::{BTreeSet, HashSet};
+
+/// What a group is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Member {
+    /// A nest of the function.
+    Nest(NestId),
+    /// The call of a function that has loops.
+    Call {
+        /// Its name.
+        function: String,
+        /// The statement in the user's file.
+        span: Span,
+    },
+}
+
+/// The names of the functions that have loops.
+pub(crate) fn with_loops(file: &File) -> HashSet<String> {
+    let have_loops = file.functions.iter().filter(|f| f.problem.is_none() && f.body.contains_for());
+    have_loops.map(|f| f.name.clone()).collect()
+}
+
+/// The function with loops that a statement calls, if that is all it does.
+pub(crate) fn called_for_loops<'e>(with_loops: &HashSet<String>, s: &'e Stmt) -> Option<&'e str> {
+    let StmtKind::Expr(e) = &s.kind else { return None };
+    let ExprKind::Call(callee, _) = &e.kind else { return None };
+    let ExprKind::Name(name) = &callee.kind else { return None };
+    with_loops.contains(name).then_some(name)
+}
+
+/// Whether a statement holds loops, or calls of functions that have some.
+pub(crate) fn has_loops(with_loops: &HashSet<String>, s: &Stmt) -> bool {
+    let mut found = false;
+    s.walk(&mut |s| found |= matches!(s.kind, StmtKind::For(_)) || called_for_loops(with_loops, s).is_some());
+    found
+}
 
 /// Whether loops before and behind a statement may be one nest together with it.
 pub(crate) fn runs_on(s: &Stmt) -> bool {
@@ -30,7 +66,7 @@ pub(crate) fn runs_on(s: &Stmt) -> bool {
     does
 }
 
-/// Makes a block of the statements from the loop at which a span of the user's file begins to the one at which it ends, in the
+/// Makes a block of the statements from the loop or call at which a span of the user's file begins to the one at which it ends, in the
 /// function of this name. Whether there are such.
 pub(crate) fn join(
     file: &mut File,
@@ -39,7 +75,7 @@ pub(crate) fn join(
     (directives, preprocessed, layout): (&Directives, &Preprocessed, &Layout<'_>),
 ) -> bool {
     let text = &preprocessed.text;
-    let place = |s: &Stmt| places.of_loop(s.range, directives.above(text, s.range.start));
+    let place = |s: &Stmt| places.of_statement(s.range, directives.above(text, s.range.start));
     let is_first = |s: &Stmt| place(s).is_some_and(|span| span.start == group.start && span.end < group.end);
     let is_last = |s: &Stmt| place(s).is_some_and(|span| span.start > group.start && span.end == group.end);
     let Some(position) = file.functions.iter().position(|f| f.name == function) else { return false };
@@ -57,7 +93,7 @@ pub(crate) fn join(
     true
 }
 
-/// The first and the last of the loops of a group.
+/// The first and the last statement of a group.
 struct Members {
     first: Range,
     last: Range,

@@ -22,9 +22,10 @@ pub(crate) struct Block {
     pub(crate) inside: usize,
 }
 
-/// A `for`, `while` or `do` statement, or the use of a macro that expands to one, and the text before it that is not a statement.
+/// A `for`, `while` or `do` statement, the use of a macro that expands to one, or the call of a function of the text, and the text before
+/// it that is not a statement.
 #[derive(Clone, Debug)]
-pub(crate) struct LoopPlace {
+pub(crate) struct StatementPlace {
     pub(crate) whole: Extent,
     /// The macro.
     pub(crate) maker: Option<String>,
@@ -39,11 +40,11 @@ pub(crate) struct LoopPlace {
     words: Vec<(usize, u32)>,
 }
 
-/// The loops and file-scope blocks of a text, in textual order.
+/// The loops, calls and file-scope blocks of a text, in textual order.
 #[derive(Debug, Default)]
 pub(crate) struct Layout<'a> {
     text: &'a str,
-    pub(crate) loops: Vec<LoopPlace>,
+    pub(crate) statements: Vec<StatementPlace>,
     pub(crate) directives: Vec<DirectiveLine<'a>>,
     pub(crate) blocks: Vec<Block>,
     /// The parts that the preprocessor skipped; `None` if it is not known which these are.
@@ -150,7 +151,8 @@ impl<'a> Layout<'a> {
         });
         tokens.retain(|t| !is_skipped(t));
         let brackets = Brackets::of(&tokens);
-        let statements = Statements { tokens: &tokens, brackets: &brackets, survey };
+        let defined = defined_functions(&tokens, &brackets);
+        let statements = Statements { tokens: &tokens, brackets: &brackets, survey, defined: &defined };
         let mut layout = Layout { text, directives, left_out, ..Layout::default() };
         let (mut parens, mut braces) = (0usize, 0usize);
         // The `while` at the end of `do ... while (...)`, and `do` without a loop.
@@ -175,19 +177,28 @@ impl<'a> Layout<'a> {
                     || (token.text == "do" && !blocks.contains(&position))
                     || (token.text == "while" && !ends_of_do.contains(&position))
                     || statements.is_loop_macro(position);
-                if is_loop
-                    && parens == 0
-                    && braces > 0
-                    && let Some(end) = statements.end(position, 0)
-                {
+                let is_inside = parens == 0 && braces > 0;
+                let end = match is_loop {
+                    true if is_inside => statements.end(position, 0),
+                    false if is_inside => statements.end_of_call(position),
+                    _ => None,
+                };
+                if let Some(end) = end {
                     let next = tokens.get(end).filter(|t| t.is(";"));
-                    let semicolon = next.filter(|_| !is_loop_word(token.text)).map(Token::end);
+                    let maker = Some(token.text.to_owned()).filter(|word| is_loop && !is_loop_word(word));
+                    let semicolon = next.filter(|_| maker.is_some()).map(Token::end);
                     let end = tokens[end - 1].end();
                     let whole = Extent { start: token.start, end, line: token.line };
                     let (after, words) = before_statement(&tokens, &brackets, position);
                     let balanced = layout.balanced(&tokens, whole.start, semicolon.unwrap_or(whole.end), end);
-                    let maker = (!is_loop_word(token.text)).then(|| token.text.to_owned());
-                    layout.loops.push(LoopPlace { whole, maker, semicolon, balanced, after, words });
+                    layout.statements.push(StatementPlace {
+                        whole,
+                        maker,
+                        semicolon,
+                        balanced,
+                        after,
+                        words,
+                    });
                 }
                 continue;
             }
@@ -355,7 +366,7 @@ impl<'a> Layout<'a> {
 
     /// The start of a loop including the pragmas above it, of which those in force are on these lines of the file;
     /// `None` if they cannot be separated from other code there.
-    pub(crate) fn start_with_pragmas(&self, place: &LoopPlace, lines: &[u32]) -> Option<usize> {
+    pub(crate) fn start_with_pragmas(&self, place: &StatementPlace, lines: &[u32]) -> Option<usize> {
         let (first, _) = place.balanced?;
         let between: Vec<&DirectiveLine<'_>> = self
             .directives
@@ -584,9 +595,37 @@ struct Statements<'t, 'a> {
     tokens: &'t [Token<'a>],
     brackets: &'t Brackets,
     survey: &'t Survey,
+    defined: &'t HashSet<&'a str>,
+}
+
+/// The functions that a text defines.
+fn defined_functions<'a>(tokens: &[Token<'a>], brackets: &Brackets) -> HashSet<&'a str> {
+    let mut found = HashSet::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let is_open = |k: usize, bracket: &str| tokens.get(k).is_some_and(|t| t.is(bracket));
+        let closing = |k: usize| brackets.closing(k).unwrap_or(k);
+        if tokens[at].kind == TokenKind::Word && is_open(at + 1, "(") && is_open(closing(at + 1) + 1, "{") {
+            found.insert(tokens[at].text);
+        }
+        at = if is_open(at, "{") { closing(at) } else { at } + 1;
+    }
+    found
 }
 
 impl Statements<'_, '_> {
+    /// The end of the statement that starts at `at`, as the position after its semicolon, if it is a call of a function of the text and
+    /// nothing else.
+    fn end_of_call(&self, at: usize) -> Option<usize> {
+        let is = |k: usize, text: &str| self.tokens.get(k).is_some_and(|t| t.is(text));
+        let starts = at.checked_sub(1).is_some_and(|k| [";", "{", "}"].iter().any(|end| is(k, end)));
+        if !starts || !self.defined.contains(self.tokens[at].text) || !is(at + 1, "(") {
+            return None;
+        }
+        let end = self.brackets.closing(at + 1)? + 1;
+        is(end, ";").then_some(end + 1)
+    }
+
     /// Whether a statement starts here with a macro that expands to a loop.
     fn is_loop_macro(&self, at: usize) -> bool {
         let starts = at.checked_sub(1).is_none_or(|k| {
@@ -681,11 +720,11 @@ impl Statements<'_, '_> {
 /// A mark that survives preprocessing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mark {
-    /// Directly before the `for` of this loop.
-    LoopStart(usize),
-    /// Directly after this loop.
-    LoopEnd(usize),
-    /// After the semicolon after this loop, which a macro expands to.
+    /// Directly before this statement.
+    Start(usize),
+    /// Directly after it.
+    End(usize),
+    /// After the semicolon after this statement, which a macro expands to.
     Semicolon(usize),
     /// Directly after the opening brace of this block.
     Block(usize),
@@ -698,8 +737,8 @@ impl Mark {
         let rest = word.strip_prefix(PREFIX)?;
         let number = rest.get(1..)?.parse().ok()?;
         match rest.as_bytes().first()? {
-            b's' => Some(Mark::LoopStart(number)),
-            b'e' => Some(Mark::LoopEnd(number)),
+            b's' => Some(Mark::Start(number)),
+            b'e' => Some(Mark::End(number)),
             b'c' => Some(Mark::Semicolon(number)),
             b'b' => Some(Mark::Block(number)),
             _ => None,
@@ -708,8 +747,8 @@ impl Mark {
 
     fn word(self) -> String {
         match self {
-            Mark::LoopStart(k) => format!("{PREFIX}s{k}"),
-            Mark::LoopEnd(k) => format!("{PREFIX}e{k}"),
+            Mark::Start(k) => format!("{PREFIX}s{k}"),
+            Mark::End(k) => format!("{PREFIX}e{k}"),
             Mark::Semicolon(k) => format!("{PREFIX}c{k}"),
             Mark::Block(k) => format!("{PREFIX}b{k}"),
         }
@@ -719,9 +758,9 @@ impl Mark {
 /// The text with a mark at each of its layout's places.
 pub(crate) fn marked(text: &str, layout: &Layout<'_>) -> String {
     let mut marks = Vec::new();
-    for (k, l) in layout.loops.iter().enumerate() {
-        marks.push((l.whole.start, 1, Mark::LoopStart(k)));
-        marks.push((l.whole.end, 0, Mark::LoopEnd(k)));
+    for (k, l) in layout.statements.iter().enumerate() {
+        marks.push((l.whole.start, 1, Mark::Start(k)));
+        marks.push((l.whole.end, 0, Mark::End(k)));
         marks.extend(l.semicolon.map(|end| (end, 0, Mark::Semicolon(k))));
     }
     for (k, block) in layout.blocks.iter().enumerate() {
@@ -750,7 +789,7 @@ mod tests {
         let text =
             "void f(void) { for (;;) if (a) b; else for (;;) { c; } /* } */ d; for(;;);do x; while(1); }";
         let layout = Layout::of(text, &Survey::default());
-        let found: Vec<_> = layout.loops.iter().map(|l| &text[l.whole.start..l.whole.end]).collect();
+        let found: Vec<_> = layout.statements.iter().map(|l| &text[l.whole.start..l.whole.end]).collect();
         assert_eq!(
             found,
             ["for (;;) if (a) b; else for (;;) { c; }", "for (;;) { c; }", "for(;;);", "do x; while(1);"]
@@ -763,13 +802,13 @@ mod tests {
     fn loops_in_parentheses_and_directives_do_not_count() {
         let text = "#define L for (;;) ;\nvoid f(void) { M(for (;;) ;); ({ for (;;) ; }); L }\nint x = 3, y[] = { 1 };";
         let layout = Layout::of(text, &Survey::default());
-        assert!(layout.loops.is_empty());
+        assert!(layout.statements.is_empty());
         assert_eq!(layout.blocks.len(), 2);
     }
 
     #[test]
     fn marks_come_back() {
-        for mark in [Mark::LoopStart(3), Mark::LoopEnd(0), Mark::Semicolon(4), Mark::Block(17)] {
+        for mark in [Mark::Start(3), Mark::End(0), Mark::Semicolon(4), Mark::Block(17)] {
             assert_eq!(Mark::parse(&mark.word()), Some(mark));
         }
         assert_eq!(Mark::parse("oxeye_mark_"), None);

@@ -26,8 +26,8 @@
 //! bytes it has in the user's file. Capture, replay and replacement all happen per nest. What the frontend cannot read exactly becomes an opaque region
 //! with a diagnostic and keeps its place; it never blocks the nests around it.
 //!
-//! A **group** is neighbouring nests as one with several roots: `Function::groups` lists nests of a block with nothing between them
-//! that has to stay, and `Unit::group` reads the function again with all from one to another as one statement (`frontend/groups`). It
+//! A **group** is neighbouring nests, and calls of functions with nests, as one with several roots: `Function::groups` lists those of a
+//! block with nothing between them that has to stay, and `Unit::group` reads the function again with all from one to another as one statement (`frontend/groups`). It
 //! is captured, proposed for, replayed and emitted as any other nest, beside those that it is made of; `emit` keeps what gains more.
 //! `Place::joined`, and with it recipe files and logs, says how many nests are one with the first. Static arrays, blocks that a function
 //! allocates, and those that it is lent for scratch, are dead behind a group that starts anew with them if nothing else looks at them
@@ -185,6 +185,7 @@ pub use cpp::cpp_help;
 pub use cuts::Cut;
 pub use diagnostic::{Diagnostic, Severity};
 pub use elsewhere::OtherSource;
+pub use groups::Member;
 pub use included::{FileLine, Folded, Included, MovedFile, SourceFile, includes, redirected};
 pub use opened::Opened;
 pub use unit::{Function, ReadOptions, Unit, read_c};

@@ -1,22 +1,22 @@
-//! Maps loops and functions of the parsed text to the user's file.
+//! Maps loops, calls and functions of the parsed text to the user's file.
 
 use crate::ast::Range;
 use crate::directives::{Directive, Pragma};
-use crate::layout::{Block, Extent, Layout, LoopPlace, Mark};
+use crate::layout::{Block, Extent, Layout, Mark, StatementPlace};
 use crate::lexer::tokens;
 use crate::preprocess::Preprocessed;
 use oxeye_ir::Span;
 use std::collections::HashMap;
 
-/// The places in the user's file of the parsed text's loops and functions.
+/// The places in the user's file of the parsed text's loops, calls and functions.
 pub(crate) struct Places<'a> {
     layout: &'a Layout<'a>,
     preprocessed: &'a Preprocessed,
     /// With a flag that says whether the semicolon after it belongs to it.
-    loops: HashMap<Range, (&'a LoopPlace, bool)>,
+    statements: HashMap<Range, (&'a StatementPlace, bool)>,
     /// Loops that macros expand to with braces or `do` around.
-    made: Vec<(Range, (&'a LoopPlace, bool))>,
-    /// The first and the last loop of those that are one nest together.
+    made: Vec<(Range, (&'a StatementPlace, bool))>,
+    /// The first and the last statement of a group.
     joined: HashMap<Range, [Range; 2]>,
     /// Keyed by the place of the opening brace.
     functions: HashMap<usize, Block>,
@@ -30,22 +30,22 @@ impl<'a> Places<'a> {
         let mut places = Places {
             layout,
             preprocessed,
-            loops: HashMap::new(),
+            statements: HashMap::new(),
             made: Vec::new(),
             joined: HashMap::new(),
             functions: HashMap::new(),
         };
         for (at, mark) in &preprocessed.marks {
             match mark {
-                Mark::LoopStart(k) => {
+                Mark::Start(k) => {
                     let rest = &text[*at..];
                     starts.insert(*k, at + (rest.len() - rest.trim_start().len()));
                 }
-                Mark::LoopEnd(k) | Mark::Semicolon(k) => {
-                    if let (Some(start), Some(place)) = (starts.get(k), layout.loops.get(*k)) {
+                Mark::End(k) | Mark::Semicolon(k) => {
+                    if let (Some(start), Some(place)) = (starts.get(k), layout.statements.get(*k)) {
                         let range = Range { start: *start, end: before(*at) };
                         let with_semicolon = matches!(mark, Mark::Semicolon(_));
-                        places.loops.insert(range, (place, with_semicolon));
+                        places.statements.insert(range, (place, with_semicolon));
                         if with_semicolon || place.semicolon.is_none() {
                             places.made.extend(
                                 inside_wrapper(text, range).map(|inner| (inner, (place, with_semicolon))),
@@ -61,7 +61,7 @@ impl<'a> Places<'a> {
             }
         }
         for (range, place) in std::mem::take(&mut places.made) {
-            places.loops.entry(range).or_insert(place);
+            places.statements.entry(range).or_insert(place);
         }
         places
     }
@@ -82,20 +82,20 @@ impl<'a> Places<'a> {
         Some(Span { start: inside.checked_sub(1)?, end: whole.end, line: whole.line })
     }
 
-    /// Whether the `for` statement is written out in the user's file; if not, it comes from a macro.
-    pub(crate) fn has_loop(&self, range: Range) -> bool {
+    /// Whether the loop or call is written out in the user's file; if not, it comes from a macro.
+    pub(crate) fn has_statement(&self, range: Range) -> bool {
         match self.joined.get(&range) {
-            Some(ends) => ends.iter().all(|end| self.has_loop(*end)),
-            None => self.loops.get(&range).is_some_and(|(place, _)| place.balanced.is_some()),
+            Some(ends) => ends.iter().all(|end| self.has_statement(*end)),
+            None => self.statements.get(&range).is_some_and(|(place, _)| place.balanced.is_some()),
         }
     }
 
-    /// Makes one place of all from one loop to another behind it.
+    /// Makes one place of all from one statement to another behind it.
     pub(crate) fn join(&mut self, first: Range, last: Range) {
         self.joined.insert(Range { start: first.start, end: last.end }, [first, last]);
     }
 
-    /// Whether it is the place of several loops.
+    /// Whether it is the place of a group.
     pub(crate) fn is_joined(&self, range: Range) -> bool {
         self.joined.contains_key(&range)
     }
@@ -103,13 +103,17 @@ impl<'a> Places<'a> {
     /// The macro that expands to a loop.
     pub(crate) fn maker(&self, range: Range) -> Option<&str> {
         let (is_own, line) = self.preprocessed.origin(range.start);
-        let place = self.layout.loops.iter().find(|place| is_own && place.whole.line == line)?;
-        place.maker.as_deref()
+        let mut there = self.layout.statements.iter().filter(|place| is_own && place.whole.line == line);
+        there.find_map(|place| place.maker.as_deref())
     }
 
-    /// The bytes of a `for` statement in the user's file including the pragmas above it that are in force; `None` if
+    /// The bytes of a loop or call in the user's file including the pragmas above it that are in force; `None` if
     /// that is not one contiguous text.
-    pub(crate) fn of_loop<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
+    pub(crate) fn of_statement<'p>(
+        &self,
+        range: Range,
+        above: impl Iterator<Item = &'p Pragma>,
+    ) -> Option<Span> {
         if let Some([first, last]) = self.joined.get(&range) {
             let span = Span { end: self.end(*last)?, ..self.with_pragmas(*first, above)? };
             return (self.layout.is_whole(span) && !self.layout.has_include(span)).then_some(span);
@@ -118,15 +122,15 @@ impl<'a> Places<'a> {
         self.layout.is_whole(span).then_some(span)
     }
 
-    /// The end of a loop.
+    /// The end of a statement.
     fn end(&self, range: Range) -> Option<usize> {
-        let (place, with_semicolon) = self.loops.get(&range)?;
+        let (place, with_semicolon) = self.statements.get(&range)?;
         place.semicolon.filter(|_| *with_semicolon).or(Some(place.balanced?.1))
     }
 
-    /// A loop with the pragmas above it.
+    /// A statement with the pragmas above it.
     fn with_pragmas<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
-        let (place, _) = self.loops.get(&range)?;
+        let (place, _) = self.statements.get(&range)?;
         let mut lines = Vec::new();
         for pragma in above.filter(|p| p.directive != Directive::Other) {
             let (is_own, line) = self.preprocessed.origin(pragma.at);

@@ -9,7 +9,7 @@ use crate::convert;
 use crate::cuts::{self, Cut};
 use crate::directives::{Directives, switches_openacc_on, switches_openmp_on};
 use crate::elsewhere::{self, OtherSource};
-use crate::groups;
+use crate::groups::{self, Member};
 use crate::included::{self, Included, Owned, SourceFile};
 use crate::layout::{Extent, Layout};
 use crate::lexer::{tokens, tokens_and_directives};
@@ -100,7 +100,7 @@ pub struct Unit {
     pub races: Vec<(u32, String)>,
 }
 
-/// A function with loop nests.
+/// A function with loop nests, or with calls of such as may be a group.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Its name.
@@ -109,8 +109,8 @@ pub struct Function {
     pub program: Program,
     /// How they meet the function.
     pub binding: Binding,
-    /// Neighbouring nests that may be one together, with what stands between them.
-    pub groups: Vec<Vec<NestId>>,
+    /// Neighbouring nests, and calls of functions with loops, that may be one nest together with what stands between them.
+    pub groups: Vec<Vec<Member>>,
     /// Names of the functions that are inlined in a nest, for nests that have any.
     pub inlined: BTreeMap<NestId, Vec<String>>,
     /// Those of them that stand in other files, each with the file: what is made of the nest holds them as they are now.
@@ -126,13 +126,33 @@ pub struct Function {
 }
 
 impl Function {
-    /// The places of the groups that its neighbouring nests may be: from the first byte of the first nest to the last byte of the last.
+    /// The places of the groups that its neighbouring nests may be: from the first byte of the first to the last byte of the last.
     pub fn group_spans(&self) -> impl Iterator<Item = Span> {
-        let span = |id: &NestId| self.program.nests.get(id)?.span;
-        self.groups.iter().filter_map(move |nests| {
-            let (first, last) = (span(nests.first()?)?, span(nests.last()?)?);
+        self.groups.iter().filter_map(move |members| {
+            let (first, last) = (self.place(members.first()?)?, self.place(members.last()?)?);
             Some(Span { end: last.end, ..first })
         })
+    }
+
+    /// The bytes of a member of a group in the user's file.
+    pub fn place(&self, member: &Member) -> Option<Span> {
+        match member {
+            Member::Nest(id) => self.program.nests.get(id)?.span,
+            Member::Call { span, .. } => Some(*span),
+        }
+    }
+
+    /// The places of its nests and of the calls that groups may have, in the order of the text: of those inside a loop, or of all.
+    /// The members of groups are counted in these.
+    pub fn members(&self, within: Option<Span>) -> Vec<Span> {
+        let nests = self.program.nests.values().filter_map(|nest| nest.span);
+        let calls = self.groups.iter().flatten().filter(|member| matches!(member, Member::Call { .. }));
+        let is_inside =
+            |span: &Span| within.is_none_or(|outer| outer.start < span.start && span.end <= outer.end);
+        let all = nests.chain(calls.filter_map(|call| self.place(call)));
+        let mut found: Vec<Span> = all.filter(is_inside).collect();
+        found.sort_by_key(|span| span.start);
+        found
     }
 }
 
@@ -252,6 +272,7 @@ impl Text<'_> {
         let Text { file, preprocessed, layout, places, source, directives } = *self;
         let pointers = Pointers::new(file);
         let changed_globals = changed_globals(file);
+        let with_loops = groups::with_loops(file);
         unit.leaves_order_open = directives.leave_order_open();
         let origins = directives.teams().map(|at| preprocessed.origin(at));
         unit.teams = origins.filter(|(is_own, line)| *is_own && *line > 0).map(|(_, line)| line).collect();
@@ -291,6 +312,7 @@ impl Text<'_> {
                 position,
                 pointers: &pointers,
                 changed_globals: &changed_globals,
+                with_loops: &with_loops,
                 preprocessed,
                 directives,
                 is_threaded: switches_openmp_on(&options.args),
@@ -457,10 +479,9 @@ impl Reader<'_> {
             self.report(Severity::Warning, problem, help, *range, Some(name), None);
             return;
         }
-        let mut has_loops = false;
+        let mut has_loops = groups::has_loops(cx.with_loops, &function.body);
         function.body.walk(&mut |s| {
-            has_loops |=
-                matches!(s.kind, StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. })
+            has_loops |= matches!(s.kind, StmtKind::While { .. } | StmtKind::DoWhile { .. });
         });
         if !has_loops {
             return;
@@ -478,7 +499,7 @@ impl Reader<'_> {
             let Refusal { message, help, range } = *refusal;
             self.report(severity, &message, help, range, Some(name), Some((first, last.max(first))));
         }
-        if !program.nests.is_empty() {
+        if !program.nests.is_empty() || !groups.is_empty() {
             let name = name.to_owned();
             let conditions = self.conditions(cx, &program, &ranges, &inlined);
             let never_called =

@@ -135,7 +135,8 @@ pub struct Place {
     pub function_idx: usize,
     /// The nest in that function's program.
     pub nest_id: NestId,
-    /// Which nest of the function, from 0; of those inside the innermost opened nest, if it is in one.
+    /// Which nest of the function, from 0; of those inside the innermost opened nest, if it is in one. Of a group, which of the
+    /// function's members is the first.
     pub ordinal: usize,
     /// Its bytes in the file.
     pub span: Span,
@@ -144,7 +145,7 @@ pub struct Place {
     pub inside: Vec<usize>,
     /// The nests around it that were opened, outermost first.
     pub within: Vec<OpenedNest>,
-    /// How many nests behind it are one with it, if it is a group.
+    /// How many members are behind the first, if it is a group.
     pub joined: usize,
 }
 

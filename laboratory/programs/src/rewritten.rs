@@ -3,7 +3,7 @@
 
 use oxeye::{Compiler, NestRecipe, RECIPE_SCHEMA, Recipe, RecipeFile, Transformation};
 use oxeye_binding::Binding;
-use oxeye_frontend::{Function, ReadOptions, Unit};
+use oxeye_frontend::{Function, Member, ReadOptions, Unit};
 use oxeye_ir::testing::Random;
 use oxeye_ir::{Nest, NestId, Program, ScalarType, Span, SymId};
 use oxeye_random::Rng;
@@ -79,7 +79,7 @@ struct Drawing<'u> {
 struct Chosen<'f> {
     function: &'f Function,
     id: NestId,
-    /// Its number in the function, and how many behind it are one with it.
+    /// Its number in the function, or that of the first member of a group, and how many are behind that.
     ordinal: usize,
     joined: usize,
 }
@@ -93,16 +93,21 @@ impl Drawing<'_> {
         within: &mut Vec<usize>,
         opened: &mut Vec<Span>,
     ) {
+        let members = function.members(opened.last().copied());
         let mut n_grouped = 0;
-        for (ordinal, id) in nests.iter().enumerate() {
-            let Some(span) = function.program.nests[id].span else { continue };
-            if ordinal < n_grouped {
+        for (number, span) in members.iter().copied().enumerate() {
+            if number < n_grouped {
                 continue;
             }
-            if let Some(joined) = self.group(function, nests, ordinal, (within, opened)) {
-                n_grouped = ordinal + 1 + joined;
+            if let Some(joined) = self.group(function, &members, number, (within, opened)) {
+                n_grouped = number + 1 + joined;
                 continue;
             }
+            let is_it =
+                |id: &NestId| function.program.nests[id].span.is_some_and(|own| own.start == span.start);
+            let Some((ordinal, id)) = nests.iter().copied().enumerate().find(|(_, id)| is_it(id)) else {
+                continue;
+            };
             if within.len() < MOST_OPENED && self.rng.chance(OPENED) {
                 opened.push(span);
                 within.push(ordinal);
@@ -116,30 +121,30 @@ impl Drawing<'_> {
                     continue;
                 }
             }
-            self.draw(&Chosen { function, id: *id, ordinal, joined: 0 }, within);
+            self.draw(&Chosen { function, id, ordinal, joined: 0 }, within);
         }
     }
 
-    /// Makes one nest of this one and some behind it, if they may be a group. How many behind it that are.
+    /// Makes one nest of this member and some behind it, if they may be a group. How many behind it that are.
     fn group(
         &mut self,
         function: &Function,
-        nests: &[NestId],
+        members: &[Span],
         ordinal: usize,
         (within, opened): (&[usize], &[Span]),
     ) -> Option<usize> {
-        let first = nests.get(ordinal)?;
+        let first = members.get(ordinal)?;
+        let start = |member: &Member| function.place(member).map(|span| span.start);
         let neighbours = function.groups.iter().find_map(|group| {
-            let at = group.iter().position(|id| id == first)?;
+            let at = group.iter().position(|member| start(member) == Some(first.start))?;
             (at + 1 < group.len()).then(|| &group[at + 1..])
         })?;
         if !self.groups.chance(GROUPED) {
             return None;
         }
-        let last = self.groups.pick(neighbours);
-        let joined = nests.iter().position(|id| id == last)?.checked_sub(ordinal)?;
-        let span = |id: &NestId| function.program.nests[id].span;
-        let group = Span { end: span(last)?.end, ..span(first)? };
+        let last = function.place(self.groups.pick(neighbours))?;
+        let joined = members.iter().position(|span| span.start == last.start)?.checked_sub(ordinal)?;
+        let group = Span { end: last.end, ..*first };
         let read = self.unit.group(self.options, &function.name, opened, group).ok().flatten()?;
         let id = *read.nests.first()?;
         let n_before = self.nests.len();

@@ -113,3 +113,86 @@ fn groups_are_tuned_and_reported() {
     assert!(trials.is_some_and(|trials| !trials.is_empty()), "{nests:#?}");
     agrees(&playground, "out.c");
 }
+
+/// Stages in functions of their own, one of them over all elements of what the others take row by row.
+const STAGES: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#ifndef N
+#define N 300
+#endif
+static double in[N * N], out[N * N];
+static void across(int w, int h, const double *from, double *to)
+{
+    double half = 0.5;
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            if (x < 1 || x >= w - 1)
+                to[y * w + x] = from[y * w + x];
+            else
+                to[y * w + x] = half * from[y * w + x] + 0.25 * (from[y * w + x - 1] + from[y * w + x + 1]);
+        }
+}
+static void down(int w, int h, const double *from, double *to)
+{
+    for (int y = 1; y < h - 1; y++)
+        for (int x = 0; x < w; x++)
+            to[y * w + x] = 0.25 * (from[(y - 1) * w + x] + 2 * from[y * w + x] + from[(y + 1) * w + x]);
+}
+static void sharpen(int n, const double *from, const double *blurred, double *to, double amount)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = (1 + amount) * from[i] - amount * blurred[i];
+}
+static void unsharp(int w, int h, double amount)
+{
+    double *rows = malloc((w * h + 1) * sizeof *rows), *both = malloc((w * h + 1) * sizeof *both);
+    across(w, h, in, both);
+    across(w, h, both, rows);
+    down(w, h, rows, both);
+    sharpen(w * h, in, both, out, amount);
+    free(rows);
+    free(both);
+}
+int main(void)
+{
+    for (int i = 0; i < N * N; i++)
+        in[i] = i % 613 / 16.0;
+    for (int k = 0; k < 60; k++) {
+        unsharp(N - k % 3, N / 2 + 1, 0.5 + k % 2);
+        in[k % N] += 0.5;
+    }
+    double all = 0;
+    for (int i = 0; i < N * N; i++)
+        all += out[i] * (1 + i % 3);
+    printf("%.12g\n", all);
+    return 0;
+}
+"#;
+
+#[test]
+fn calls_of_stages_are_one_nest() {
+    let playground = Playground::with("prog.c", STAGES);
+    let nest = |ordinal: usize, joined: usize, recipe: &Value| {
+        json!({ "function": "unsharp", "ordinal": ordinal, "joined": joined, "line": 1, "name": "by hand",
+            "recipe": recipe })
+    };
+    let tiles = json!([
+        { "step": "overlap", "last": 4, "loops": [2], "sizes": [8] },
+        { "step": "parallelize", "at": 8, "distribution": "Static" },
+    ]);
+    let tuned = replayed(&playground, &[nest(1, 2, &tiles)]).unwrap_or_else(|why| panic!("{why}"));
+    assert!(tuned.contains("rows_tile[") && tuned.contains("across(w, h, in, both);"), "{tuned}");
+    agrees(&playground, "out.c");
+    let refused = replayed(&playground, &[nest(1, 3, &tiles)]).expect_err("no group");
+    assert!(refused.contains("4 loop nests"), "{refused}");
+
+    let ran =
+        playground.run("optimize prog.c -o out.c --json report.json --budget 20s --threads 2 -- gcc -O2");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("report.json")).expect("JSON");
+    let mut nests = report["nests"].as_array().expect("nests").iter();
+    let group = nests.find(|nest| nest["function"] == "unsharp" && nest["last_line"].is_u64());
+    let trials = group.and_then(|group| group["trials"].as_array());
+    assert!(trials.is_some_and(|trials| !trials.is_empty()), "{report:#}");
+    agrees(&playground, "out.c");
+}

@@ -73,7 +73,8 @@ impl Lowerer<'_> {
         let mut shape = Vec::new();
         let mut ty = &variable.ty;
         let is_param = matches!(variable.kind, VarKind::Param(_));
-        let n_rows = n_levels(self.cx.file, var).filter(|_| !matches!(storage, Storage::Body(_)));
+        let is_inside = matches!(storage, Storage::Body(_) | Storage::Temp(_));
+        let n_rows = n_levels(self.cx.file, var).filter(|_| !is_inside);
         if let Some(n_levels) = n_rows {
             shape.push(None);
             let extents = self.row_extents(var, n_levels);
@@ -94,10 +95,9 @@ impl Lowerer<'_> {
                 Type::Array { of, len, .. } => {
                     let is_moved = is_param && is_outermost && self.cx.pointers.is_assigned(var);
                     let len = len.as_deref().filter(|_| !is_moved);
-                    let is_outer = !matches!(storage, Storage::Body(_));
                     let extent = match len.map(|len| self.extent(len, var, at)) {
                         Some(Ok(extent)) => Some(extent),
-                        Some(Err(_)) if is_outer && !is_outermost => {
+                        Some(Err(_)) if !is_inside && !is_outermost => {
                             Some(Expr::from(self.extent_of_type(var, shape.len())))
                         }
                         Some(Err(refusal)) if !is_outermost => return Err(refusal),
@@ -140,15 +140,14 @@ impl Lowerer<'_> {
         }
         let id = self.state.program.add_array(Array {
             id: ArrayId(0),
-            name: match storage {
-                Storage::Body(_) => {
-                    let part = variable.member.as_ref().and_then(|m| name_of_part(m, name));
-                    part.as_ref()
-                        .unwrap_or(name)
-                        .replace("[]", "")
-                        .replace(|c: char| !c.is_alphanumeric() && c != '_', "_")
-                }
-                _ => name.clone(),
+            name: if is_inside {
+                let part = variable.member.as_ref().and_then(|m| name_of_part(m, name));
+                part.as_ref()
+                    .unwrap_or(name)
+                    .replace("[]", "")
+                    .replace(|c: char| !c.is_alphanumeric() && c != '_', "_")
+            } else {
+                name.clone()
             },
             element: scalar.ty,
             c_type: scalar.spelling.clone(),

@@ -6,7 +6,7 @@ use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, constant};
 use crate::ast::{self, Range, Scalar, Stmt, StmtKind, Type, VarId};
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{Access, Expr, Node, Storage, Update};
+use oxeye_ir::{Access, Expr, Node, Update};
 use std::collections::HashMap;
 
 /// Most inlined statements in one nest.
@@ -200,8 +200,7 @@ impl Lowerer<'_> {
         out: &mut Vec<Node>,
         read: impl FnOnce(&mut Self, &mut Vec<Node>) -> Lowered<T>,
     ) -> Lowered<T> {
-        let place = if self.loops.is_empty() { None } else { Some(Vec::new()) };
-        let outer = std::mem::replace(&mut self.statement.hoisted, place);
+        let outer = self.statement.hoisted.replace(Vec::new());
         let outer_whole = std::mem::replace(&mut self.statement.whole_value, whole.map(|e| e.uncast().range));
         let mut own = Vec::new();
         let result = read(self, &mut own);
@@ -235,11 +234,10 @@ impl Lowerer<'_> {
             let message = format!("`{name}` is called within an expression, and writes to memory");
             return Err(Refusal::new(at, message).help("give the call a statement of its own"));
         }
-        let Some((_, owner)) = self.loops.last().copied() else { return Err(why_not) };
         if scalar.is_volatile {
             return Err(why_not);
         }
-        let access = self.own_scalar(name, scalar, Storage::Body(owner));
+        let access = self.own_scalar(name, scalar, self.storage_here());
         let mut nodes = self.statement.hoisted.take().unwrap_or_default();
         let result = Returned { access: &access, scalar };
         let done = self.in_place(name, args, Some(result), at, &mut nodes);
@@ -300,10 +298,7 @@ impl Lowerer<'_> {
 
     /// A separate variable for a parameter.
     fn set_variable(&mut self, param: VarId, value: Value, at: Range, out: &mut Vec<Node>) -> Lowered<()> {
-        let Some((_, owner)) = self.loops.last().copied() else {
-            return Err(Refusal::new(at, "a function is called outside of any loop"));
-        };
-        let array = self.new_array(param, Storage::Body(owner), at)?;
+        let array = self.new_array(param, self.storage_here(), at)?;
         self.state.arrays.insert(param, array);
         let value =
             if self.state.program.array(array).element.is_float() { self.relaxed(value) } else { value };

@@ -20,6 +20,9 @@ struct Divisors<'e> {
     has_both: bool,
 }
 
+/// The variable of a loop that is taken apart, and its type.
+pub(super) type Split = (VarId, ScalarType);
+
 impl Lowerer<'_> {
     /// The quotient or remainder of what the variables of taken-apart loops stand for.
     pub(super) fn digit(&self, op: BinaryOp, l: &Value, r: &Value) -> Option<Expr> {
@@ -57,8 +60,11 @@ impl Lowerer<'_> {
             _ => return Ok(false),
         };
         let divisors = Divisors::of(body, var);
-        if !is_zero || !is_by_one || divisors.of_variable.is_empty() {
+        if !is_zero || !is_by_one {
             return Ok(false);
+        }
+        if divisors.of_variable.is_empty() {
+            return self.in_rows((s, body), (var, ty), end, out);
         }
         let inside = Scan::of(self.cx.file, s);
         let mut products = |among: &[&ast::Expr]| -> Lowered<Option<Vec<Product>>> {
@@ -81,7 +87,7 @@ impl Lowerer<'_> {
     }
 
     /// Factors that are the same in all of the loop.
-    fn fixed_product(&mut self, e: &ast::Expr, inside: &Scan) -> Lowered<Option<Product>> {
+    pub(super) fn fixed_product(&mut self, e: &ast::Expr, inside: &Scan) -> Lowered<Option<Product>> {
         let mut is_fixed = true;
         e.walk(&mut |e| {
             is_fixed &= match &e.kind {
@@ -101,7 +107,12 @@ impl Lowerer<'_> {
     }
 
     /// How many values each digit has, from the last one on. Sizes are not negative then.
-    fn extents(&mut self, whole: &Product, sizes: &[Product], has_both: bool) -> Option<Vec<Vec<BoundTerm>>> {
+    pub(super) fn extents(
+        &mut self,
+        whole: &Product,
+        sizes: &[Product],
+        has_both: bool,
+    ) -> Option<Vec<Vec<BoundTerm>>> {
         let inner = sizes.iter().fold(Product { number: 1, factors: Vec::new() }, |a, b| a.times(b.clone()));
         let first = match whole.without(&inner) {
             Some(first) => first,
@@ -152,11 +163,11 @@ impl Lowerer<'_> {
     }
 
     /// A loop for each digit.
-    fn apart(
+    pub(super) fn apart(
         &mut self,
         s: &Stmt,
         body: &[Stmt],
-        (var, ty): (VarId, ScalarType),
+        (var, ty): Split,
         (sizes, extents): (Vec<Product>, Vec<Vec<BoundTerm>>),
         out: &mut Vec<Node>,
     ) -> Lowered<()> {

@@ -4,7 +4,7 @@ use super::lowerer::Lowerer;
 use crate::ast::{self, ExprKind, Range, Scalar, VarId, VarKind};
 use crate::members::member_of;
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{Expr, Node, Stmt, Storage, Update};
+use oxeye_ir::{Expr, Node, Stmt, Update};
 
 impl Lowerer<'_> {
     /// `one` and `other` set the parts of a number. If the value of `other` may depend on what `one` stores, it is kept in
@@ -31,12 +31,9 @@ impl Lowerer<'_> {
         }
         out.extend(before);
         if is_read(&other) {
-            let Some((_, owner)) = self.loops.last().copied() else {
-                return Err(Refusal::new(at, "a complex number is changed outside of any loop"));
-            };
             let ty = self.natural(&other.value);
             let scalar = Scalar { ty, spelling: None, is_volatile: false, is_bool: false };
-            let kept = self.own_scalar("imaginary", &scalar, Storage::Body(owner));
+            let kept = self.own_scalar("imaginary", &scalar, self.storage_here());
             let value = std::mem::replace(&mut other.value, Expr::Read(kept.clone()));
             self.push(kept, Update::Assign, value, at, out);
         }

@@ -17,6 +17,13 @@ pub(super) struct Digits {
     pub(super) sizes: Vec<Product>,
 }
 
+/// How long the rows of some memory are. Symbols are called by name: a nest that is lowered again has others.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RowLength {
+    Symbol(String),
+    Number(i64),
+}
+
 impl Product {
     pub(super) fn of(e: &Expr) -> Product {
         match e {

@@ -1,6 +1,6 @@
 //! The state while a nest is lowered.
 
-use super::digits::Digits;
+use super::digits::{Digits, RowLength};
 use super::exits::{Check, Leaving, Returning};
 use super::pointer::{Pointer, n_levels};
 use super::value::Value;
@@ -156,6 +156,8 @@ pub(crate) struct Reading {
     pub(crate) by_element: HashSet<VarId>,
     /// Whether variables that count loops get the value that they have after the loop.
     pub(crate) keeps_counters: bool,
+    /// How long the rows are that loops over all elements are read by.
+    pub(crate) row_lengths: Vec<RowLength>,
 }
 
 /// Pointers that the nest moves.

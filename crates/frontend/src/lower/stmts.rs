@@ -327,17 +327,14 @@ impl Lowerer<'_> {
         if d.init.is_none() && (is_of_vectors || variable.ty.is_of_structures()) {
             return self.declare_structures(d.var, at);
         }
-        let owner = self.loops.last().map(|(_, owner)| Storage::Body(*owner));
-        let owner = move || {
-            owner.ok_or_else(|| Refusal::new(at, format!("`{name}` is declared outside of any loop")))
-        };
+        let storage = self.storage_here();
         let init = match &d.init {
             Some(ast::Expr { kind: ExprKind::Unknown(what, _), range }) => {
                 return Err(Refusal::new(*range, format!("`{name}` is initialised by {what}"))
                     .help("assign its elements one by one"));
             }
             Some(ast::Expr { kind: ExprKind::List(values), .. }) => {
-                let array = self.new_array(d.var, owner()?, at)?;
+                let array = self.new_array(d.var, storage, at)?;
                 self.state.arrays.insert(d.var, array);
                 return self.initial_values((array, &variable.ty), values, at, out);
             }
@@ -351,16 +348,18 @@ impl Lowerer<'_> {
         };
         let later = d.init.as_ref().filter(|_| init.is_none());
         if let (Some(value), Type::Scalar(scalar)) = (&init, &variable.ty) {
-            let is_integer = !scalar.ty.is_float() && !scalar.is_volatile;
+            // Between loops, a variable would keep them apart.
+            let is_literal = matches!(value.e, Expr::Float { .. }) && self.loops.is_empty();
+            let is_known = (!scalar.ty.is_float() || is_literal) && !scalar.is_volatile;
             let is_set_once = !self.scan.written.contains(&d.var) && !self.scan.iterators.contains(&d.var);
-            if is_integer && is_set_once && self.is_stable(&value.e) {
+            if is_known && is_set_once && self.is_stable(&value.e) {
                 self.mark_read(value, at, out);
                 let value = self.converted(value.clone(), scalar);
                 self.bound.insert(d.var, Bound::Value(value));
                 return Ok(());
             }
         }
-        let array = self.new_array(d.var, owner()?, at)?;
+        let array = self.new_array(d.var, storage, at)?;
         self.state.arrays.insert(d.var, array);
         if let Some(later) = later {
             let name = ast::Expr { kind: ExprKind::Var(d.var), range: later.range };
@@ -388,9 +387,8 @@ impl Lowerer<'_> {
 
     /// Marks where a value is read that stands in other places, not all of which may be reached.
     fn mark_read(&mut self, value: &Value, at: Range, out: &mut Vec<Node>) {
-        let Some((_, owner)) = self.loops.last().copied() else { return };
         if follows(&self.state.program, &self.state.binding, &value.e) {
-            let mark = self.own_scalar("read", &number(value.ty), Storage::Body(owner));
+            let mark = self.own_scalar("read", &number(value.ty), self.storage_here());
             self.outcome.read_marks.insert(mark.array);
             self.push(mark, Update::Assign, value.e.clone(), at, out);
         }
@@ -550,8 +548,8 @@ impl Lowerer<'_> {
             return Some(Node::Stmt(stmt));
         }
         let is_scalar = only.target.indices.is_empty();
-        let is_own =
-            matches!(self.state.program.array(only.target.array).storage, Storage::Local | Storage::Body(_));
+        let storage = self.state.program.array(only.target.array).storage;
+        let is_own = matches!(storage, Storage::Local | Storage::Body(_) | Storage::Temp(_));
         if !(element.is_float() && is_strict && is_scalar && is_own) {
             return None;
         }

@@ -159,15 +159,14 @@ impl Lowerer<'_> {
 
     /// A variable that holds a value.
     fn kept(&mut self, value: Value, at: Range, out: &mut Vec<Node>) -> Lowered<Value> {
-        let Some((_, owner)) = self.loops.last().copied() else {
-            return Err(Refusal::new(
-                at,
-                "a pointer that depends on changing values is used outside of any loop",
-            ));
-        };
-        let access = self.own_scalar("at", &number(value.ty), Storage::Body(owner));
+        let access = self.own_scalar("at", &number(value.ty), self.storage_here());
         self.push(access.clone(), Update::Assign, value.e, at, out);
         Ok(Value { e: oxeye_ir::Expr::Read(access), ty: value.ty })
+    }
+
+    /// Where variables live that are declared, or made, at this place: in one iteration of the innermost loop, or in the nest.
+    pub(super) fn storage_here(&self) -> Storage {
+        self.loops.last().map_or(Storage::Temp(None), |(_, owner)| Storage::Body(*owner))
     }
 
     /// A variable that the source does not have.
@@ -188,9 +187,6 @@ impl Lowerer<'_> {
     /// array has one array for each.
     pub(super) fn declare_structures(&mut self, var: VarId, at: Range) -> Lowered<()> {
         let file = self.cx.file;
-        let Some((_, owner)) = self.loops.last().copied() else {
-            return Err(Refusal::new(at, format!("`{}` is declared outside of any loop", self.name(var))));
-        };
         let mut members: Vec<VarId> =
             file.members.iter().filter(|((root, _), _)| *root == var).map(|(_, id)| *id).collect();
         members.sort_unstable();
@@ -200,7 +196,7 @@ impl Lowerer<'_> {
                 continue;
             }
             if file.lies_in_own(member) {
-                let array = self.new_array(member, Storage::Body(owner), at)?;
+                let array = self.new_array(member, self.storage_here(), at)?;
                 self.state.arrays.insert(member, array);
                 self.state.members.insert(array);
             }

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::context::Team;
 use crate::convert::is_over_lanes;
 use crate::flow::is_address_taken;
-use crate::groups::runs_on;
+use crate::groups::{Member, called_for_loops, has_loops, runs_on};
 use crate::lower::{Lowerer, header};
 use crate::prove::Facts;
 use crate::refusal::Refusal;
@@ -32,8 +32,8 @@ impl<'a> Regions<'a> {
                 let s = &body[at];
                 self.stmt(s, &facts, out);
                 self.forget(s, &mut facts);
-                match self.ranges.iter().find(|(_, range)| **range == s.range) {
-                    Some((id, _)) => neighbours.push(*id),
+                match self.member(s) {
+                    Some(member) => neighbours.push(member),
                     None if !runs_on(s) => self.end_group(&mut neighbours),
                     None => {}
                 }
@@ -43,9 +43,21 @@ impl<'a> Regions<'a> {
         self.end_group(&mut neighbours);
     }
 
-    fn end_group(&mut self, neighbours: &mut Vec<NestId>) {
+    /// What a statement is in a group.
+    fn member(&self, s: &Stmt) -> Option<Member> {
+        if let Some((id, _)) = self.ranges.iter().find(|(_, range)| **range == s.range) {
+            return Some(Member::Nest(*id));
+        }
+        let function = called_for_loops(self.cx.with_loops, s)?.to_owned();
+        let span = self.places.of_statement(s.range, self.cx.above(s))?;
+        Some(Member::Call { function, span })
+    }
+
+    fn end_group(&mut self, neighbours: &mut Vec<Member>) {
         let neighbours = std::mem::take(neighbours);
-        if neighbours.len() > 1 {
+        // Threads that are there already would run them one by one.
+        let is_of_team = self.cx.is_threaded && self.team.is_some();
+        if neighbours.len() > 1 && !is_of_team {
             self.groups.push(neighbours);
         }
     }
@@ -109,10 +121,10 @@ impl<'a> Regions<'a> {
                     self.block(body, facts, out);
                 }
             }
-            StmtKind::For(f) if f.enters_with.is_none() || self.places.has_loop(s.range) => {
+            StmtKind::For(f) if f.enters_with.is_none() || self.places.has_statement(s.range) => {
                 self.for_stmt(s, f, facts, out)
             }
-            StmtKind::If { condition, then, otherwise } if s.contains_for() => {
+            StmtKind::If { condition, then, otherwise } if has_loops(self.cx.with_loops, s) => {
                 let condition = self.symbolic(condition, facts);
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
                 let mut inner = facts.clone();
@@ -146,7 +158,7 @@ impl<'a> Regions<'a> {
                     });
                     self.refuse(s.range, severity, refusal);
                 }
-                if !body.contains_for() {
+                if !has_loops(self.cx.with_loops, body) {
                     self.opaque(s, "a loop that stays as it is", out);
                     return;
                 }
@@ -155,7 +167,7 @@ impl<'a> Regions<'a> {
                 out.push(Piece::Loop { var: None, range: None, body: inside });
             }
             StmtKind::Label(_, body) => self.stmt(body, &Facts::default(), out),
-            StmtKind::Unknown(what, body) if s.contains_for() => {
+            StmtKind::Unknown(what, body) if has_loops(self.cx.with_loops, s) => {
                 let mut inside = Vec::new();
                 self.block(body, &Facts::default(), &mut inside);
                 out.push(Piece::Opaque { reason: format!("{what} around loops"), touched: None });
@@ -169,8 +181,8 @@ impl<'a> Regions<'a> {
 
     /// Makes a nest of a block of loops that a macro expands to, or of a group, or leaves it as it is. Whether it is one.
     fn made_block(&mut self, s: &'a Stmt, body: &'a [Stmt], facts: &Facts, out: &mut Vec<Piece>) -> bool {
-        let is_tried = s.contains_for()
-            && self.places.has_loop(s.range)
+        let is_tried = has_loops(self.cx.with_loops, s)
+            && self.places.has_statement(s.range)
             && self.is_wanted(s.range)
             && !self.is_opened(s)
             && !self.is_of_every_thread(s);
@@ -271,7 +283,7 @@ impl<'a> Regions<'a> {
             self.opaque(s, "outside of the marked region", out);
             return;
         }
-        if !f.body.contains_for() {
+        if !has_loops(self.cx.with_loops, &f.body) {
             self.opaque(s, "a loop that stays as it is", out);
             return;
         }
@@ -314,7 +326,7 @@ impl<'a> Regions<'a> {
     /// Whether a loop shall be control around the nests inside it.
     fn is_opened(&self, s: &Stmt) -> bool {
         let opened = self.cx.opened;
-        let span = || self.places.of_loop(s.range, self.cx.above(s));
+        let span = || self.places.of_statement(s.range, self.cx.above(s));
         !opened.is_empty() && span().is_some_and(|span| opened.contains(&span.start))
     }
 

@@ -14,6 +14,7 @@ use crate::context::{Context, Team};
 use crate::copies::remove_copies;
 use crate::delinearize::{Symbols, delinearize};
 use crate::forward::forward;
+use crate::groups::Member;
 use crate::lower::{State, find_reaches, renew_scans, without_checks};
 use crate::places::Places;
 use crate::prove::Facts;
@@ -75,8 +76,8 @@ pub(crate) struct Regions<'a> {
     in_lanes: bool,
     uniform: Uniformity<'a>,
     ranges: BTreeMap<NestId, Range>,
-    /// Nests that may be one together with what stands between them.
-    groups: Vec<Vec<NestId>>,
+    /// Nests and calls that may be one nest together with what stands between them.
+    groups: Vec<Vec<Member>>,
     /// Loops that a directive collapses with one around them that is not a nest.
     collapsed: Vec<Range>,
     /// Whether the nest that was tried last has symbols for integers in memory.
@@ -92,8 +93,8 @@ pub(crate) struct Found {
     pub(crate) own_texts: BTreeMap<NestId, OwnText>,
     /// The place of each nest in the preprocessed text.
     pub(crate) ranges: BTreeMap<NestId, Range>,
-    /// Nests that may be one together with what stands between them.
-    pub(crate) groups: Vec<Vec<NestId>>,
+    /// Nests and calls that may be one nest together with what stands between them.
+    pub(crate) groups: Vec<Vec<Member>>,
     pub(crate) refused: Vec<Refused>,
 }
 

@@ -8,8 +8,9 @@ use crate::flow::{is_array_kept, is_live_after, is_scratch_of};
 use crate::followed::followed_before;
 use crate::lexer::{ARITHMETIC_WORDS, TokenKind, tokens};
 use crate::lower::{
-    Followed, Lowerer, Outcome, Rows, State, changing_places, disguised, may_end_program, needed_later,
-    reached, reads, remove_stores, row_tests, sets, used_both_ways, without_checks,
+    Followed, Lowerer, Outcome, Reading, RowLength, Rows, State, changing_places, disguised, may_end_program,
+    needed_later, reached, reads, remove_stores, row_lengths, row_tests, sets, used_both_ways,
+    without_checks,
 };
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
@@ -44,14 +45,32 @@ impl<'a> Regions<'a> {
     pub(super) fn nest(&mut self, s: &'a Stmt, whole: Whole<'_>, facts: &Facts) -> Lowered<NestId> {
         self.has_read_ahead = false;
         self.has_split = false;
-        let mut result = self.nest_with(s, whole, facts, (true, true));
+        let rows = self.rows_of_group(s, whole, facts);
+        let mut result = self.nest_with(s, whole, facts, (true, true, &rows));
+        if result.is_err() && !rows.is_empty() {
+            result = self.nest_with(s, whole, facts, (true, true, &[]));
+        }
         if result.is_err() && self.has_split {
-            result = self.nest_with(s, whole, facts, (true, false));
+            result = self.nest_with(s, whole, facts, (true, false, &[]));
         }
         if result.is_err() && self.has_read_ahead {
-            result = self.nest_with(s, whole, facts, (false, false));
+            result = self.nest_with(s, whole, facts, (false, false, &[]));
         }
         result
+    }
+
+    /// How long the rows are in which loops of a group take flat memory.
+    fn rows_of_group(&self, s: &Stmt, whole: Whole<'_>, facts: &Facts) -> Vec<RowLength> {
+        let Whole::Block(body) = whole else { return Vec::new() };
+        if !self.places.is_joined(s.range) {
+            return Vec::new();
+        }
+        let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
+        let mut roots = Vec::new();
+        match lowerer.stmts(body, &mut roots) {
+            Ok(()) => row_lengths(&lowerer.state.program, &roots),
+            Err(_) => Vec::new(),
+        }
     }
 
     fn nest_with(
@@ -59,7 +78,7 @@ impl<'a> Regions<'a> {
         s: &'a Stmt,
         whole: Whole<'_>,
         facts: &Facts,
-        (reads_ahead, splits): (bool, bool),
+        (reads_ahead, splits, rows): (bool, bool, &[RowLength]),
     ) -> Lowered<NestId> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         let span = self.place(s, head)?;
@@ -87,8 +106,7 @@ impl<'a> Regions<'a> {
         }
         let scan = Scan::of(self.cx.file, s);
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
-        lowerer.reading.reads_ahead = reads_ahead;
-        lowerer.reading.splits = splits;
+        lowerer.reading = Reading { reads_ahead, splits, row_lengths: rows.to_vec(), ..lowerer.reading };
         let mut roots = Vec::new();
         let lowered = match whole {
             Whole::Loop(f) => lowerer.for_loop(s, f, &mut roots),
@@ -280,7 +298,7 @@ impl<'a> Regions<'a> {
 
     /// The bytes of a nest in the user's file.
     fn place(&self, s: &Stmt, head: Range) -> Lowered<Span> {
-        if !self.places.has_loop(s.range) {
+        if !self.places.has_statement(s.range) {
             return Err(match self.places.maker(s.range) {
                 Some(name) => {
                     Refusal::new(head, format!("the macro `{name}` expands to more than this loop"))
@@ -293,7 +311,7 @@ impl<'a> Regions<'a> {
                 .help("write the loop itself without macros; macros inside it are fine"),
             });
         }
-        let Some(span) = self.places.of_loop(s.range, self.cx.above(s)) else {
+        let Some(span) = self.places.of_statement(s.range, self.cx.above(s)) else {
             return Err(Refusal::new(head, "the pragmas above the loop are not written out in the file"));
         };
         if self.places.is_joined(s.range) {

@@ -253,3 +253,89 @@ static void f(int n, double *restrict a, double *restrict b, double *restrict c)
         assert_eq!(found.is_some(), is_one, "{opening}");
     }
 }
+
+/// Stages in functions of their own, which one function calls one behind the other.
+const STAGES: &str = "
+static double in[4096], out[4096];
+static int n_calls;
+static void across(int w, int h, const double *from, double *to)
+{
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            if (x < 1 || x >= w - 1)
+                to[y * w + x] = from[y * w + x];
+            else
+                to[y * w + x] = 0.25 * from[y * w + x - 1] + 0.5 * from[y * w + x] + 0.25 * from[y * w + x + 1];
+        }
+}
+static void down(int w, int h, const double *from, double *to)
+{
+    double half = 0.5;
+    for (int y = 1; y < h - 1; y++)
+        for (int x = 0; x < w; x++)
+            to[y * w + x] = half * half * (from[(y - 1) * w + x] + 2 * from[y * w + x] + from[(y + 1) * w + x]);
+}
+static void sharpen(int n, const double *from, const double *blurred, double *to, double amount)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        to[i] = (1 + amount) * from[i] - amount * blurred[i];
+    n_calls++;
+}
+static double largest(int n, const double *from)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        if (from[i] > most)
+            most = from[i];
+    return most;
+}
+static void only_calls(int w, int h)
+{
+    double *rows = malloc(4096 * sizeof *rows), *both = calloc(4096, sizeof *both);
+    across(w, h, in, rows);
+    down(w, h, rows, both);
+    sharpen(w * h, in, both, out, 0.75);
+    free(rows);
+    free(both);
+}
+static double between_loops(int w, int h)
+{
+    static double rows[4096];
+    double s = 0, most;
+    for (int i = 0; i < w * h; i++)
+        rows[i] = 0.5 * in[i];
+    down(w, h, rows, out);
+    most = largest(w * h, out);
+    for (int i = 0; i < w * h; i++)
+        s += out[i] / (1 + most);
+    return s;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]) % 60;
+    for (int i = 0; i < 4096; i++)
+        in[i] = i * 7 % 31 * 0.25;
+    double s = between_loops(n, n / 2 + 1);
+    printf(\"%.17g\\n\", s);
+    only_calls(n, n / 2 + 1);
+    for (int i = 0; i < n * (n / 2 + 1); i++)
+        printf(\"%.17g\\n\", out[i]);
+    printf(\"%d %d\\n\", argc, n_calls);
+    return 0;
+}
+";
+
+#[test]
+fn calls_of_functions_with_loops_are_members() {
+    let source = format!("#include <stdlib.h>\n{STAGES}");
+    let unit = read(&source);
+    let line = |text: &str| 1 + source[..source.find(text).expect("is there")].matches('\n').count() as u32;
+    assert_eq!(lines(&unit, "only_calls"), [(line("    across(w, h, in"), line("    sharpen(w * h"))]);
+    same_output_of_groups(STAGES, 6, SIZES);
+}
+
+#[test]
+fn replays_of_groups_with_calls_agree() {
+    replays_of_groups_agree(STAGES, &["only_calls", "between_loops"]);
+}

@@ -503,6 +503,7 @@ int main(void)
     open: a/b a/shared
     closed: 
     inner: 
+    outer: 
     same: a/b
     main: x/w
     ");

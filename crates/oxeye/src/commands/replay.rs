@@ -267,14 +267,18 @@ fn find<'u>(
         };
         (function, nests) = (Cow::Owned(inside.function), inside.nests);
     }
-    let (nest, span) = nth(&function, &nests, wanted.ordinal)?;
     if wanted.joined == 0 {
+        let (nest, span) = nth(&function, &nests, wanted.ordinal)?;
         return Ok((function, nest, span));
     }
-    let (_, last) = nth(&function, &nests, wanted.ordinal.saturating_add(wanted.joined))?;
-    let group = Span { end: last.end, ..span };
+    let members = function.members(opened.last().copied());
+    let end = wanted.ordinal.saturating_add(wanted.joined);
+    let (Some(first), Some(last)) = (members.get(wanted.ordinal), members.get(end)) else {
+        return Err(no_nest(&function, members.len(), end));
+    };
+    let group = Span { end: last.end, ..*first };
     let Some(Opened { function, nests }) = unit.group(reading, name, &opened, group)? else {
-        return Err(Misfit::NoGroup { function: name.clone(), line: span.line });
+        return Err(Misfit::NoGroup { function: name.clone(), line: group.line });
     };
     let (nest, span) = nth(&function, &nests, 0)?;
     Ok((Cow::Owned(function), nest, span))
@@ -282,9 +286,9 @@ fn find<'u>(
 
 fn nth(function: &Function, nests: &[NestId], ordinal: usize) -> Result<(NestId, Span), Misfit> {
     let found = nests.get(ordinal).and_then(|id| Some((*id, function.program.nests[id].span?)));
-    found.ok_or_else(|| Misfit::NoNest {
-        function: function.name.clone(),
-        n_nests: nests.len(),
-        number: ordinal.saturating_add(1),
-    })
+    found.ok_or_else(|| no_nest(function, nests.len(), ordinal))
+}
+
+fn no_nest(function: &Function, n_nests: usize, ordinal: usize) -> Misfit {
+    Misfit::NoNest { function: function.name.clone(), n_nests, number: ordinal.saturating_add(1) }
 }

@@ -48,12 +48,13 @@ pub struct RecipeFile {
 pub struct NestRecipe {
     /// Function the nest stands in.
     pub function: String,
-    /// Which nest of that function, from 0; of the nests inside the innermost one of `within`, if there are any.
+    /// Which nest of that function, from 0; of the nests inside the innermost one of `within`, if there are any. For a group, calls of
+    /// functions that have loops count as well.
     pub ordinal: usize,
     /// The nests around it that are taken as control around nests of their own, outermost first, each by its ordinal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub within: Vec<usize>,
-    /// How many nests behind it are one with it, if it is a group.
+    /// How many nests and calls behind it are one with it, if it is a group.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub joined: usize,
     /// Its first line when the recipe was found; for people.

@@ -1,27 +1,43 @@
-//! Behind stages 3 and 4: neighbouring nests as one, where they use the same arrays. Each may be as fast as memory allows; what is
-//! left to win lies between them.
+//! Behind stages 3 and 4: neighbouring nests, and calls of functions that are made of nests, as one, where they use the same arrays.
+//! Each may be as fast as memory allows; what is left to win lies between them.
 
 use super::capture::{add_nests, time_to_look};
 use super::propose::{has_schedules, proposal};
 use super::read::reading;
-use crate::nest::{Place, Standing, Workpiece};
+use crate::nest::{OpenedNest, Place, Standing, TunedNest, Workpiece};
 use crate::request::Error;
 use crate::session::Session;
-use oxeye_frontend::{Function, Opened, Unit};
-use oxeye_ir::{ArrayId, NestId, Program, Span};
+use oxeye_frontend::{Function, Member, Opened, Unit};
+use oxeye_ir::{ArrayId, Span};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Groups with a lower share of the program's time are not looked at.
 const LEAST_SHARE_TO_GROUP: f64 = 0.03;
 
-/// A nest and those behind it that are one with it.
+/// Neighbours as one nest.
 pub(super) struct Joined<'p> {
-    pub(super) first: &'p Place,
-    /// The place of the last.
-    pub(super) last: Span,
-    /// How many there are behind the first.
+    /// The nests around them that were opened.
+    pub(super) within: &'p [OpenedNest],
+    /// Which of the function's members the first is, as [`Function::members`] lists them.
+    pub(super) ordinal: usize,
+    /// How many there are behind it.
     pub(super) n: usize,
+    /// From the first byte of the first to the last of the last.
+    pub(super) span: Span,
+}
+
+impl<'p> Joined<'p> {
+    /// The members of these numbers; `None` if there are none.
+    pub(super) fn of(
+        function: &Function,
+        within: &'p [OpenedNest],
+        (ordinal, n): (usize, usize),
+    ) -> Option<Self> {
+        let members = function.members(within.last().map(|outer| outer.span));
+        let (first, last) = (members.get(ordinal)?, members.get(ordinal.checked_add(n)?)?);
+        Some(Self { within, ordinal, n, span: Span { end: last.end, ..*first } })
+    }
 }
 
 /// Groups of the nests in the functions from this one on, if there is time until `end`. Returns the numbers of those that are worth
@@ -40,7 +56,7 @@ pub(super) fn group_nests(
     let mut found = Vec::new();
     for idx in first_function..workpiece.unit.functions.len() {
         for group in workpiece.unit.functions[idx].groups.clone() {
-            for part in in_touch(&workpiece.unit.functions[idx].program, &group) {
+            for part in in_touch(&workpiece.unit, &workpiece.unit.functions[idx], &group) {
                 session.check_cancelled()?;
                 Groups { session, workpiece, function_idx: idx, until }.find(&part, &mut found);
             }
@@ -58,25 +74,45 @@ pub(super) fn group_nests(
     Ok(tuned)
 }
 
-/// Neighbours in the parts that use arrays of each other.
-fn in_touch(program: &Program, group: &[NestId]) -> Vec<Vec<NestId>> {
-    let arrays = |id: &NestId| -> BTreeSet<ArrayId> {
-        let used = program.nests.get(id).map(|nest| nest.arrays()).unwrap_or_default();
-        used.into_iter().filter(|id| !program.array(*id).shape.is_empty()).collect()
+/// Neighbours in the parts that use arrays of each other. Calls of functions that are not read from end to end are in none.
+fn in_touch(unit: &Unit, function: &Function, group: &[Member]) -> Vec<Vec<Member>> {
+    // What a call uses is not known before it is read in its place.
+    let arrays = |member: &Member| -> Option<BTreeSet<ArrayId>> {
+        let Member::Nest(id) = member else { return None };
+        let used = function.program.nests.get(id).map(|nest| nest.arrays()).unwrap_or_default();
+        Some(used.into_iter().filter(|id| !function.program.array(*id).shape.is_empty()).collect())
     };
-    let used: Vec<BTreeSet<ArrayId>> = group.iter().map(arrays).collect();
-    let is_cut = |k: &usize| {
-        let before: BTreeSet<&ArrayId> = used[..*k].iter().flatten().collect();
-        !used[*k..].iter().flatten().any(|id| before.contains(id))
+    let is_read = |member: &Member| match member {
+        Member::Nest(_) => true,
+        Member::Call { function, .. } => is_read(unit, function),
     };
     let mut parts = Vec::new();
-    let mut from = 0;
-    for to in (1..group.len()).filter(is_cut).chain([group.len()]) {
-        parts.push(group[from..to].to_vec());
-        from = to;
+    for group in group.split(|member| !is_read(member)) {
+        let used: Vec<Option<BTreeSet<ArrayId>>> = group.iter().map(arrays).collect();
+        let is_cut = |k: &usize| {
+            let (before, behind) = used.split_at(*k);
+            let before: Option<Vec<_>> = before.iter().map(Option::as_ref).collect();
+            let behind: Option<Vec<_>> = behind.iter().map(Option::as_ref).collect();
+            before.zip(behind).is_some_and(|(before, behind)| {
+                let before: BTreeSet<&ArrayId> = before.into_iter().flatten().collect();
+                !behind.into_iter().flatten().any(|id| before.contains(id))
+            })
+        };
+        let mut from = 0;
+        for to in (1..group.len()).filter(is_cut).chain([group.len()]) {
+            parts.push(group[from..to].to_vec());
+            from = to;
+        }
     }
     parts.retain(|part| part.len() > 1);
     parts
+}
+
+/// Whether the loops of a function are all nests.
+fn is_read(unit: &Unit, name: &str) -> bool {
+    let is_of = |function: &Option<String>| function.as_deref() == Some(name);
+    unit.functions.iter().any(|function| function.name == name && !function.program.nests.is_empty())
+        && !unit.diagnostics.iter().any(|d| d.nest_line.is_some() && is_of(&d.function))
 }
 
 /// Looks for groups in a function.
@@ -87,31 +123,32 @@ struct Groups<'a> {
     until: Instant,
 }
 
-impl Groups<'_> {
+impl<'a> Groups<'a> {
     /// The largest parts of these neighbours that can be read as one and have another schedule.
-    fn find(&self, neighbours: &[NestId], found: &mut Vec<(Function, Vec<Place>)>) {
-        let Workpiece { unit, nests, .. } = self.workpiece;
-        let own = |id: &NestId| {
-            let mut own = nests.iter().filter(|nest| nest.place.function_idx == self.function_idx);
-            own.find(|nest| nest.place.nest_id == *id && nest.place.joined == 0)
-        };
-        let n_unknown = neighbours.iter().take_while(|id| own(id).is_none()).count();
+    fn find(&self, neighbours: &[Member], found: &mut Vec<(Function, Vec<Place>)>) {
+        let unit = &self.workpiece.unit;
+        let function = &unit.functions[self.function_idx];
+        let shares: Vec<Option<f64>> = neighbours.iter().map(|member| self.share(member)).collect();
+        let n_unknown = shares.iter().take_while(|share| share.is_none()).count();
         let neighbours = &neighbours[n_unknown..];
-        let known: Vec<_> = neighbours.iter().filter_map(own).collect();
-        let share: f64 = known.iter().filter_map(|nest| nest.calls.share).sum();
-        let is_single = known.iter().any(|nest| nest.is_single());
-        let is_worth_it = share >= LEAST_SHARE_TO_GROUP && neighbours.len() > 1 && !is_single;
-        let (Some(first), Some(last)) = (known.first(), neighbours.last()) else { return };
+        let share: f64 = shares.iter().flatten().sum();
+        let is_single = neighbours.iter().filter_map(|member| self.nest(member)).any(TunedNest::is_single);
+        // Beside a stage that takes all of the time, nothing is to be won from calls of others.
+        let has_calls = neighbours.iter().any(|member| matches!(member, Member::Call { .. }));
+        let most = shares.iter().flatten().copied().fold(0.0, f64::max);
+        let counted = if has_calls { share - most } else { share };
+        let is_worth_it = counted >= LEAST_SHARE_TO_GROUP && neighbours.len() > 1 && !is_single;
+        let (Some(first), Some(last)) = (neighbours.first(), neighbours.last()) else { return };
         if !is_worth_it || Instant::now() >= self.until {
             return;
         }
-        let function = &unit.functions[self.function_idx];
-        let span = |id: &NestId| function.program.nests[id].span;
-        let Some(last) = span(last) else { return };
+        let (Some(first), Some(last)) = (function.place(first), function.place(last)) else { return };
+        let Some(within) = self.within() else { return };
+        let members = function.members(within.last().map(|outer| outer.span));
+        let number = |of: Span| members.iter().position(|span| span.start == of.start);
         // Nests between them that conditions are around count as well.
-        let is_one = |span: &Span| first.place.span.start < span.start && span.end <= last.end;
-        let n = function.program.nests.keys().filter_map(span).filter(is_one).count();
-        let group = Joined { first: &first.place, last, n };
+        let (Some(ordinal), Some(end)) = (number(first), number(last)) else { return };
+        let group = Joined { within, ordinal, n: end - ordinal, span: Span { end: last.end, ..first } };
         if let Some((function, place)) = joined(self.session, (unit, &function.name), &group) {
             let alone = Unit { functions: vec![function], diagnostics: Vec::new(), ..unit.clone() };
             if has_schedules(self.session, &alone, &place, self.session.threads) {
@@ -123,6 +160,35 @@ impl Groups<'_> {
         self.find(front, found);
         self.find(back, found);
     }
+
+    /// The nests around those of the function that were opened; `None` if that is not known.
+    fn within(&self) -> Option<&'a [OpenedNest]> {
+        let Workpiece { unit, nests, .. } = self.workpiece;
+        let own = nests.iter().find(|nest| nest.place.function_idx == self.function_idx);
+        let name = &unit.functions[self.function_idx].name;
+        let is_as_read = || unit.functions.iter().position(|f| f.name == *name) == Some(self.function_idx);
+        own.map(|nest| &nest.place.within[..]).or_else(|| is_as_read().then_some(&[]))
+    }
+
+    fn nest(&self, member: &Member) -> Option<&'a TunedNest> {
+        let Member::Nest(id) = member else { return None };
+        let is_it = |place: &Place| {
+            place.function_idx == self.function_idx && place.nest_id == *id && place.joined == 0
+        };
+        self.workpiece.nests.iter().find(|nest| is_it(&nest.place))
+    }
+
+    /// The share of the program's time that a neighbour has: a call as much as all calls of its function. `None` if it is not to be
+    /// tuned.
+    fn share(&self, member: &Member) -> Option<f64> {
+        let Workpiece { unit, nests, .. } = self.workpiece;
+        let Member::Call { function, .. } = member else {
+            return self.nest(member).map(|nest| nest.calls.share.unwrap_or(0.0));
+        };
+        let is_own =
+            |place: &Place| place.joined == 0 && place.within.is_empty() && place.of(unit).0 == function;
+        Some(nests.iter().filter(|nest| is_own(&nest.place)).filter_map(|nest| nest.calls.share).sum())
+    }
 }
 
 /// The function of a group, read again, and the place of the group in it; `None` if it cannot be read as one.
@@ -131,12 +197,12 @@ pub(super) fn joined(
     (unit, function): (&Unit, &str),
     group: &Joined<'_>,
 ) -> Option<(Function, Place)> {
-    let Joined { first, last, n } = group;
-    let within: Vec<Span> = first.within.iter().map(|nest| nest.span).collect();
-    let span = Span { end: last.end, ..first.span };
-    let Opened { function, nests } = unit.group(&reading(session), function, &within, span).ok().flatten()?;
+    let Joined { within, ordinal, n, span } = *group;
+    let loops: Vec<Span> = within.iter().map(|nest| nest.span).collect();
+    let Opened { function, nests } = unit.group(&reading(session), function, &loops, span).ok().flatten()?;
     let nest_id = *nests.first()?;
     let span = function.program.nests[&nest_id].span?;
-    let place = Place { function_idx: 0, nest_id, span, inside: Vec::new(), joined: *n, ..(*first).clone() };
+    let (inside, within) = (Vec::new(), within.to_vec());
+    let place = Place { function_idx: 0, nest_id, ordinal, span, inside, within, joined: n };
     Some((function, place))
 }

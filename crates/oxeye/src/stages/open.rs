@@ -80,8 +80,8 @@ pub(super) fn open_nests(
     Ok(tuned)
 }
 
-/// A nest inside others, by the function that has them and their ordinals, outermost first; the last is its own. So many behind it
-/// are one with it.
+/// A nest inside others, by the function that has them and their ordinals, outermost first; the last is its own. With so many behind it
+/// it is a group.
 pub(crate) struct InsideNest<'a> {
     pub(crate) function: &'a str,
     pub(crate) ordinals: Vec<usize>,
@@ -104,20 +104,15 @@ pub(crate) fn open_inside(
             continue;
         };
         let ReadAgain { function, nests, within } = opened;
-        let Some((nest_id, span)) =
-            nests.get(*own).and_then(|id| Some((*id, function.program.nests[id].span?)))
-        else {
-            continue;
-        };
-        let place =
-            Place { function_idx: 0, nest_id, ordinal: *own, span, inside: Vec::new(), within, joined: 0 };
         let found = match inside.joined {
-            0 => Some((function, place)),
-            n => {
-                let last = nests.get(own.saturating_add(n)).and_then(|id| function.program.nests[id].span);
-                let of = (&workpiece.unit, function.name.as_str());
-                last.and_then(|last| joined(session, of, &Joined { first: &place, last, n }))
-            }
+            0 => nests.get(*own).and_then(|id| Some((*id, function.program.nests[id].span?))).map(
+                |(nest_id, span)| {
+                    let (ordinal, inside) = (*own, Vec::new());
+                    (function, Place { function_idx: 0, nest_id, ordinal, span, inside, within, joined: 0 })
+                },
+            ),
+            n => Joined::of(&function, &within, (*own, n))
+                .and_then(|group| joined(session, (&workpiece.unit, &function.name), &group)),
         };
         let Some((function, place)) = found else { continue };
         let function_idx = workpiece.unit.functions.len();

@@ -205,7 +205,8 @@ impl<'a> Judge<'a> {
                         }
                         Execution::Sequential | Execution::Unrolled => None,
                     };
-                    let stores_in_order = loop_node.batch.is_some();
+                    let is_in_lanes = matches!(loop_node.execution, Execution::Vector { .. });
+                    let stores_in_order = loop_node.batch.is_some() && is_in_lanes;
                     let facts = LoopFacts { reverse: loop_node.reverse, reductions, stores_in_order };
                     self.loops.insert(loop_node.id, facts);
                     path.push(TimeStep::Loop(loop_node.id));

@@ -27,6 +27,14 @@ pub(crate) struct LoopNode {
     pub(crate) body: Vec<Tree>,
 }
 
+impl LoopNode {
+    /// Lets the loop run in another way, without what belonged to the one before.
+    pub(crate) fn run_as(&mut self, execution: Execution) {
+        self.execution = execution;
+        self.batch = None;
+    }
+}
+
 /// Statement indices under a tree, in order.
 pub(crate) fn leaves(tree: &Tree) -> Vec<usize> {
     match tree {

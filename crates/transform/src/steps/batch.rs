@@ -46,7 +46,7 @@ impl Step for Batch {
             )));
         }
         let loop_node = lookup::loop_node_mut(schedule, at)?;
-        loop_node.execution = Execution::Vector { lanes: None, reductions: Vec::new() };
+        loop_node.run_as(Execution::Vector { lanes: None, reductions: Vec::new() });
         loop_node.batch = Some(size);
         Ok(())
     }

@@ -33,7 +33,7 @@ impl Step for Parallelize {
         let reductions = needed_reductions(schedule, at, policy, of_known_size, |reductions| {
             Execution::Parallel { reductions, sharing }
         })?;
-        lookup::loop_node_mut(schedule, at)?.execution = Execution::Parallel { reductions, sharing };
+        lookup::loop_node_mut(schedule, at)?.run_as(Execution::Parallel { reductions, sharing });
         Ok(())
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn needed_reductions(
     let legal = |reductions: Vec<Reduction>| {
         let mut trial = schedule.clone();
         if let Some(loop_node) = trial.loop_node_mut(at) {
-            loop_node.execution = execution(reductions);
+            loop_node.run_as(execution(reductions));
         }
         legality::check(&trial, policy).is_ok()
     };

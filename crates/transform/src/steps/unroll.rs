@@ -36,7 +36,7 @@ impl Step for Unroll {
         if !is_whole {
             tile::strip_mine(schedule, &[self.at], &[self.factor])?;
         }
-        lookup::loop_node_mut(schedule, self.at)?.execution = Execution::Unrolled;
+        lookup::loop_node_mut(schedule, self.at)?.run_as(Execution::Unrolled);
         Ok(())
     }
 }

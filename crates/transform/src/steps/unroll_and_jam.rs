@@ -41,7 +41,7 @@ impl Step for UnrollAndJam {
         order.push(at);
         interchange::permute_chain(schedule, at, &order)?;
         let loop_node = lookup::loop_node_mut(schedule, at)?;
-        loop_node.execution = Execution::Unrolled;
+        loop_node.run_as(Execution::Unrolled);
         loop_node.separate = Vec::new();
         lookup::loop_node_mut(schedule, first)?.separate = vec![at];
         Ok(())

@@ -39,7 +39,7 @@ impl Step for Vectorize {
         }
         let execution = |reductions| Execution::Vector { lanes: None, reductions };
         let reductions = needed_reductions(schedule, self.at, policy, |_| true, execution)?;
-        lookup::loop_node_mut(schedule, self.at)?.execution = execution(reductions);
+        lookup::loop_node_mut(schedule, self.at)?.run_as(execution(reductions));
         Ok(())
     }
 }

@@ -141,6 +141,7 @@ constructs! {
     Shadows "names that hide others"
     CarriedScratch "scratch that is carried"
     Stages "stages that hand arrays on"
+    CalledStages "stages in functions of their own"
     FilledByCalls "scratch that functions fill"
     ComplexFunctions "cexp, csqrt, cabs"
     ComplexProducts "complex products and quotients"

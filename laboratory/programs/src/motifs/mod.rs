@@ -3,6 +3,7 @@
 
 mod aliases;
 mod borders;
+mod called;
 mod calls;
 mod complex;
 mod control;
@@ -70,6 +71,8 @@ const MOTIFS: &[Motif] = &[
     control::selected,
     control::pointers,
     control::private_scratch,
+    called::stages,
+    called::stages,
     calls::small_function,
     calls::writes_twice,
     calls::file_scope,
