@@ -61,6 +61,10 @@ pub struct Emitted {
     pub(crate) is_woken: bool,
 }
 
+/// The program has to be so much faster with calls in one nest than with what they call tuned in its place, where it can be read, and
+/// serves all callers.
+const CALLED_TOGETHER: f64 = 1.1;
+
 /// What is wrong with a set of winners.
 enum Trouble {
     /// It does not build, or behaves differently.
@@ -443,6 +447,13 @@ impl Emitted {
         nest.winner().map_or(0.0, |(_, timing)| share * (1.0 - 1.0 / timing.speedup))
     }
 
+    /// Whether a nest is a group with functions in place of their calls.
+    fn is_of_calls(&self, idx: usize) -> bool {
+        let place = &self.workpiece.nests[idx].place;
+        let inlined = &self.workpiece.unit.functions[place.function_idx].inlined;
+        place.joined > 0 && inlined.contains_key(&place.nest_id)
+    }
+
     /// A nest that has functions in place of their calls does the work of the nests of these functions, and one that was opened
     /// that of its loops. Of winners here and there those stay that gain more.
     fn drop_overlapping(&mut self) {
@@ -457,7 +468,9 @@ impl Emitted {
             if nests[outer].winner.is_none() || inside.is_empty() {
                 continue;
             }
-            if self.gain(outer) >= inside.iter().map(|idx| self.gain(*idx)).sum() {
+            let gain_inside: f64 = inside.iter().map(|idx| self.gain(*idx)).sum();
+            let least = if self.is_of_calls(outer) { CALLED_TOGETHER } else { 1.0 };
+            if 1.0 - gain_inside >= least * (1.0 - self.gain(outer)) {
                 let by = match lines.last {
                     Some(_) => format!("the loops in lines {lines}, which do its work, gain more"),
                     None => format!("the loop at line {lines}, which does its work, gains more"),

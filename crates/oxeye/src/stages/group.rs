@@ -133,11 +133,10 @@ impl<'a> Groups<'a> {
         let neighbours = &neighbours[n_unknown..];
         let share: f64 = shares.iter().flatten().sum();
         let is_single = neighbours.iter().filter_map(|member| self.nest(member)).any(TunedNest::is_single);
-        // Beside a stage that takes all of the time, nothing is to be won from calls of others.
-        let has_calls = neighbours.iter().any(|member| matches!(member, Member::Call { .. }));
-        let most = shares.iter().flatten().copied().fold(0.0, f64::max);
-        let counted = if has_calls { share - most } else { share };
-        let is_worth_it = counted >= LEAST_SHARE_TO_GROUP && neighbours.len() > 1 && !is_single;
+        // What is called once is mostly the one thing to do, and what prepares it.
+        let is_done_once = neighbours.iter().any(|member| self.is_called_once(member));
+        let is_worth_it =
+            share >= LEAST_SHARE_TO_GROUP && neighbours.len() > 1 && !is_single && !is_done_once;
         let (Some(first), Some(last)) = (neighbours.first(), neighbours.last()) else { return };
         if !is_worth_it || Instant::now() >= self.until {
             return;
@@ -181,13 +180,27 @@ impl<'a> Groups<'a> {
     /// The share of the program's time that a neighbour has: a call as much as all calls of its function. `None` if it is not to be
     /// tuned.
     fn share(&self, member: &Member) -> Option<f64> {
+        match member {
+            Member::Nest(_) => self.nest(member).map(|nest| nest.calls.share.unwrap_or(0.0)),
+            Member::Call { function, .. } => {
+                Some(self.nests_of(function).filter_map(|nest| nest.calls.share).sum())
+            }
+        }
+    }
+
+    /// Whether a neighbour is a call of a function whose nests the program runs once.
+    fn is_called_once(&self, member: &Member) -> bool {
+        let Member::Call { function, .. } = member else { return false };
+        self.nests_of(function).filter_map(|nest| nest.calls.invocations).all(|n| n <= 1)
+    }
+
+    /// The outermost nests of a function.
+    fn nests_of<'s>(&'s self, function: &'s str) -> impl Iterator<Item = &'s TunedNest> {
         let Workpiece { unit, nests, .. } = self.workpiece;
-        let Member::Call { function, .. } = member else {
-            return self.nest(member).map(|nest| nest.calls.share.unwrap_or(0.0));
-        };
-        let is_own =
-            |place: &Place| place.joined == 0 && place.within.is_empty() && place.of(unit).0 == function;
-        Some(nests.iter().filter(|nest| is_own(&nest.place)).filter_map(|nest| nest.calls.share).sum())
+        nests.iter().filter(move |nest| {
+            let place = &nest.place;
+            place.joined == 0 && place.within.is_empty() && place.of(unit).0 == function
+        })
     }
 }
 
