@@ -6,9 +6,9 @@
 //! gets insertions for that, none of which has a line end, and loses nothing.
 
 use crate::ast::{self, Expr, ExprKind, For, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::brackets::Brackets;
 use crate::directives::Directives;
 use crate::flow::{is_address_taken, of_library};
-use crate::layout::Brackets;
 use crate::lexer::{Token, TokenKind, tokens, tokens_and_directives};
 use crate::places::Places;
 use crate::preprocess::Preprocessed;

@@ -1,9 +1,9 @@
 //! Functions that stand in other files of the program. Their definitions join the preprocessed text as if a header had them,
 //! where everything that they name means the same in both files.
 
+use crate::brackets::Brackets;
 use crate::bytes::decoded;
 use crate::directives::switches_openmp_on;
-use crate::layout::Brackets;
 use crate::lexer::{DirectiveLine, Token, TokenKind, tokens, tokens_and_directives};
 use crate::preprocess::{Addition, Define, Preprocessed, preprocess_plain};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -27,9 +27,10 @@
 //! with a diagnostic and keeps its place; it never blocks the nests around it.
 //!
 //! A **group** is neighbouring nests, and calls of functions with nests, as one with several roots: `Function::groups` lists those of a
-//! block with nothing between them that has to stay, and `Unit::group` reads the function again with all from one to another as one statement (`frontend/groups`). It
+//! block with nothing between them that has to stay, and `Unit::group` reads the function again with all from one to another as one
+//! statement (`frontend/groups`). Loops over all elements are read by the rows that others beside them have (`lower/row_by_row`). It
 //! is captured, proposed for, replayed and emitted as any other nest, beside those that it is made of; `emit` keeps what gains more.
-//! `Place::joined`, and with it recipe files and logs, says how many nests are one with the first. Static arrays, blocks that a function
+//! `Place::joined`, and with it recipe files and logs, says how many members are one with the first. Static arrays, blocks that a function
 //! allocates, and those that it is lent for scratch, are dead behind a group that starts anew with them if nothing else looks at them
 //! (`frontend/scratch`), so that steps like `overlap` need not store them; what code of other builds may read there is alive
 //! (`frontend/unseen`).
@@ -126,6 +127,7 @@
 mod arithmetic;
 mod ast;
 mod attributes;
+mod brackets;
 mod bytes;
 mod callees;
 mod calls;

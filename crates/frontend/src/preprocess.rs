@@ -2,9 +2,10 @@
 
 use crate::FrontendError;
 use crate::attributes::{self, Attribute};
+use crate::brackets::Brackets;
 use crate::bytes::encoded;
 use crate::cpp::cpp_help;
-use crate::layout::{Brackets, Ending, Layout, Mark, Survey, marked};
+use crate::layout::{Ending, Layout, Mark, Survey, marked};
 use crate::lexer::{Token, TokenKind, is_type_word, is_typeof, tokens, tokens_and_directives};
 use crate::readable::defined_types;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -1,7 +1,7 @@
 //! Words that the parser would not understand, those of complex numbers and `typeof`, or would take for words of the language, replaced by
 //! others of the same length.
 
-use crate::layout::Brackets;
+use crate::brackets::Brackets;
 use crate::lexer::{Token, TokenKind, is_type_word, is_typeof, tokens};
 use oxeye_ir::ScalarType;
 use std::collections::{HashMap, HashSet};

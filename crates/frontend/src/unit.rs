@@ -154,6 +154,13 @@ impl Function {
         found.sort_by_key(|span| span.start);
         found
     }
+
+    /// The place of the group that begins with the member of this number and has so many behind it; `None` if there are no such.
+    pub fn group_of(&self, within: Option<Span>, ordinal: usize, n_behind: usize) -> Option<Span> {
+        let members = self.members(within);
+        let (first, last) = (members.get(ordinal)?, members.get(ordinal.checked_add(n_behind)?)?);
+        Some(Span { end: last.end, ..*first })
+    }
 }
 
 /// Reads a C file.

@@ -271,12 +271,11 @@ fn find<'u>(
         let (nest, span) = nth(&function, &nests, wanted.ordinal)?;
         return Ok((function, nest, span));
     }
-    let members = function.members(opened.last().copied());
-    let end = wanted.ordinal.saturating_add(wanted.joined);
-    let (Some(first), Some(last)) = (members.get(wanted.ordinal), members.get(end)) else {
-        return Err(no_nest(&function, members.len(), end));
+    let outer = opened.last().copied();
+    let Some(group) = function.group_of(outer, wanted.ordinal, wanted.joined) else {
+        let end = wanted.ordinal.saturating_add(wanted.joined);
+        return Err(no_nest(&function, function.members(outer).len(), end));
     };
-    let group = Span { end: last.end, ..*first };
     let Some(Opened { function, nests }) = unit.group(reading, name, &opened, group)? else {
         return Err(Misfit::NoGroup { function: name.clone(), line: group.line });
     };

@@ -34,9 +34,8 @@ impl<'p> Joined<'p> {
         within: &'p [OpenedNest],
         (ordinal, n): (usize, usize),
     ) -> Option<Self> {
-        let members = function.members(within.last().map(|outer| outer.span));
-        let (first, last) = (members.get(ordinal)?, members.get(ordinal.checked_add(n)?)?);
-        Some(Self { within, ordinal, n, span: Span { end: last.end, ..*first } })
+        let span = function.group_of(within.last().map(|outer| outer.span), ordinal, n)?;
+        Some(Self { within, ordinal, n, span })
     }
 }
 
@@ -84,7 +83,7 @@ fn in_touch(unit: &Unit, function: &Function, group: &[Member]) -> Vec<Vec<Membe
     };
     let is_read = |member: &Member| match member {
         Member::Nest(_) => true,
-        Member::Call { function, .. } => is_read(unit, function),
+        Member::Call { function, .. } => is_made_of_nests(unit, function),
     };
     let mut parts = Vec::new();
     for group in group.split(|member| !is_read(member)) {
@@ -109,7 +108,7 @@ fn in_touch(unit: &Unit, function: &Function, group: &[Member]) -> Vec<Vec<Membe
 }
 
 /// Whether the loops of a function are all nests.
-fn is_read(unit: &Unit, name: &str) -> bool {
+fn is_made_of_nests(unit: &Unit, name: &str) -> bool {
     let is_of = |function: &Option<String>| function.as_deref() == Some(name);
     unit.functions.iter().any(|function| function.name == name && !function.program.nests.is_empty())
         && !unit.diagnostics.iter().any(|d| d.nest_line.is_some() && is_of(&d.function))
