@@ -14,7 +14,8 @@ enum Way {
 
 /// Writes a function for a stage; its name.
 fn function(m: &mut Maker, way: Way, ty: &str) -> String {
-    let name = m.global("stage");
+    let own = m.named("stage");
+    let name = m.global(&own);
     let (reach, by) = (m.between(1, 2), m.one(&["0.25", "half * half", "(half - 0.125)"]));
     let half = if by.contains("half") { format!("    {ty} half = 0.5;\n") } else { String::new() };
     let line = if m.chance(50) { "int i, j;" } else { "int j, i;" };
