@@ -3,7 +3,8 @@
 //! A tile's iterator steps beyond the last tile, a skewed one has the sum of two, and `4 * it + 4` is more than `it` ever was in
 //! the source. Such iterators are `long`, and such bounds are computed in `long`; so are indices, guards and values in which
 //! something large is subtracted again, as in `j - 2 * i`. The ranges are those that the types of the symbols allow; sizes are
-//! taken not to be negative, since loops with such bounds do not run, but in bounds those that loops begin with.
+//! taken not to be negative, since loops with such bounds do not run, but in bounds those that loops begin with. Nothing is wider
+//! than `long`: where loops begin with a `long` and others are made of them, that is to be far from the ends of its type.
 
 use crate::summands::summands;
 use crate::types::{iterator_type, loop_type};
@@ -22,6 +23,8 @@ pub(crate) struct Long {
     pub(crate) bounds: BTreeSet<Affine>,
     /// Indices, guards and values.
     pub(crate) others: BTreeSet<Affine>,
+    /// Symbols of 64 bits that are multiplied, or added to, where the source has only their values.
+    pub(crate) starts: BTreeSet<SymId>,
 }
 
 /// Makes iterators of a nest `long` that need it. Returns the expressions that are computed in `long`.
@@ -33,6 +36,7 @@ pub(crate) fn widen(program: &Program, original: &Nest, nest: &mut Nest) -> Long
         ranges: BTreeMap::new(),
         source: BTreeMap::new(),
         bounds: BTreeSet::new(),
+        made: BTreeSet::new(),
     };
     widening.nodes(&mut nest.roots);
     let mut others: BTreeSet<Affine> = BTreeSet::new();
@@ -41,21 +45,24 @@ pub(crate) fn widen(program: &Program, original: &Nest, nest: &mut Nest) -> Long
             others.insert(a.clone());
         }
     });
-    Long { bounds: widening.bounds, others }
+    Long { bounds: widening.bounds, others, starts: widening.made }
 }
 
 /// The symbols that loops begin with.
 fn starts(nest: &Nest) -> BTreeSet<SymId> {
-    let terms = nest.loops().into_iter().flat_map(|l| &l.lower.0);
-    let affine = terms.filter_map(|term| match term {
+    nest.loops().into_iter().flat_map(|l| symbols(&l.lower)).collect()
+}
+
+/// The symbols in the affine terms of a bound.
+fn symbols(bound: &Bound) -> impl Iterator<Item = SymId> {
+    let affine = bound.0.iter().filter_map(|term| match term {
         BoundTerm::Affine { expr, .. } => Some(expr),
         BoundTerm::Data(_) | BoundTerm::Open => None,
     });
-    let symbol = |(v, _)| match v {
+    affine.flat_map(Affine::terms).filter_map(|(v, _)| match v {
         Var::Sym(id) => Some(id),
         Var::Loop(_) => None,
-    };
-    affine.flat_map(Affine::terms).filter_map(symbol).collect()
+    })
 }
 
 struct Widening<'a> {
@@ -69,6 +76,8 @@ struct Widening<'a> {
     source: BTreeMap<LoopId, LoopId>,
     /// Bounds that are computed in `long`.
     bounds: BTreeSet<Affine>,
+    /// Symbols of 64 bits that loops of the source begin with, and tiles as well.
+    made: BTreeSet<SymId>,
 }
 
 #[derive(Clone, Copy)]
@@ -102,6 +111,11 @@ impl Widening<'_> {
             self.source.insert(l.id, o.id);
         }
         let is_long = loop_type(l) == ScalarType::I64;
+        if is_long && !is_as_written && !is_in_lanes {
+            let begins = symbols(&l.lower).filter(|id| self.starts.contains(id) && self.of(Var::Sym(*id)).is_long);
+            let begins: Vec<SymId> = begins.collect();
+            self.made.extend(begins);
+        }
         let of = |v: Var| if is_as_written { self.of(v) } else { self.of_bound(v) };
         let lower: Vec<Range> = l.lower.0.iter().map(|term| Self::term(term, of)).collect();
         let upper: Vec<Range> = l.upper.0.iter().map(|term| Self::term(term, of)).collect();

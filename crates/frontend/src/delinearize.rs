@@ -6,6 +6,7 @@
 //! from 1 to `lda` is `a[j][i - 1]`, and the origin of that dimension is 1.
 
 use crate::halos::{Halos, halos};
+use crate::lower::Holdings;
 use crate::polynomial::Polynomial;
 use crate::prove::Facts;
 use crate::stand_ins::StandIns;
@@ -150,7 +151,7 @@ impl Shape {
     }
 
     /// The subscripts of an access, with the conditions under which they stay within the extents.
-    fn tested(&self, p: &Polynomial, here: &Here) -> Option<(Vec<Affine>, Vec<Expr>)> {
+    fn tested(&self, p: &Polynomial, here: &Here<'_>) -> Option<(Vec<Affine>, Vec<Expr>)> {
         let indices = self.distributed(p)?;
         let mut tests = Vec::new();
         let mut need = |op, small: Affine, great: Affine, slack: Affine| {
@@ -296,19 +297,24 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A place in a nest: the facts there, and the surrounding loops with their first and last values.
+/// A place in a nest: the facts there, the surrounding loops with their first and last values, and what scalars hold.
 #[derive(Clone, Default)]
-struct Here {
+struct Here<'a> {
     facts: Facts,
     loops: Vec<(LoopId, Option<(Affine, Affine)>)>,
+    held: Option<Holdings<'a>>,
 }
 
-impl Here {
-    /// The place with what is known of the parts of a subscript.
-    fn with_parts(&self, parts: &StandIns, subscript: &Polynomial) -> Here {
-        let mut here = self.clone();
-        let bounds = parts.bounds(subscript, &mut here.facts, &|a, is_low| self.extreme(a, is_low));
-        here.loops.extend(bounds.into_iter().map(|(id, bounds)| (id, Some(bounds))));
+impl Here<'_> {
+    /// What is kept of the place, with what is known of the parts of a subscript there.
+    fn with_parts(&self, parts: &StandIns, subscript: Option<&Polynomial>) -> Here<'static> {
+        let mut here = Here { facts: self.facts.clone(), loops: self.loops.clone(), held: None };
+        if let Some(subscript) = subscript {
+            let known = |part: &Expr| self.held.as_ref().and_then(|held| held.known(part));
+            let extreme = |a: &Affine, is_low: bool| self.extreme(a, is_low);
+            let bounds = parts.bounds(subscript, &mut here.facts, &known, &extreme);
+            here.loops.extend(bounds.into_iter().map(|(id, bounds)| (id, Some(bounds))));
+        }
         here
     }
 
@@ -329,13 +335,13 @@ impl Here {
 }
 
 /// Calls `f` on every access of some nodes, with the facts at its place.
-fn for_each_access(nodes: &mut [Node], here: &mut Here, f: &mut dyn FnMut(&mut Access, &Here)) {
-    fn expr(e: &mut Expr, facts: &Here, f: &mut dyn FnMut(&mut Access, &Here)) {
+fn for_each_access(nodes: &mut [Node], here: &mut Here<'_>, f: &mut dyn FnMut(&mut Access, &Here<'_>)) {
+    fn expr(e: &mut Expr, here: &Here<'_>, f: &mut dyn FnMut(&mut Access, &Here<'_>)) {
         if let Expr::Read(access) = e {
-            f(access, facts);
+            f(access, here);
         }
         for child in e.children_mut() {
-            expr(child, facts, f);
+            expr(child, here, f);
         }
     }
     for node in nodes {
@@ -347,6 +353,7 @@ fn for_each_access(nodes: &mut [Node], here: &mut Here, f: &mut dyn FnMut(&mut A
                     expr(index, here, f);
                 }
                 expr(&mut s.value, here, f);
+                here.held.iter_mut().for_each(|held| held.store(s));
             }
             Node::Loop(l) => {
                 for term in l.lower.0.iter_mut().chain(&mut l.upper.0) {
@@ -358,16 +365,23 @@ fn for_each_access(nodes: &mut [Node], here: &mut Here, f: &mut dyn FnMut(&mut A
                 let bounds =
                     (l.lower.as_affine().cloned(), l.upper.as_affine().map(|a| a.clone().offset(-1)));
                 here.loops.push((l.id, bounds.0.zip(bounds.1)));
+                here.held.iter_mut().for_each(|held| held.forget(&l.body));
                 for_each_access(&mut l.body, here, f);
+                here.held.iter_mut().for_each(|held| held.forget(&l.body));
                 here.loops.pop();
             }
             Node::If { condition, then, otherwise } => {
                 expr(condition, here, f);
+                let known = here.held.as_ref().and_then(|held| held.known(condition));
+                let before = here.held.clone();
                 here.facts.push_condition(condition, true);
                 for_each_access(then, here, f);
                 here.facts.truncate(mark);
+                let held = std::mem::replace(&mut here.held, before);
                 here.facts.push_condition(condition, false);
                 for_each_access(otherwise, here, f);
+                let both = held.zip(here.held.take());
+                here.held = both.map(|(then, otherwise)| Holdings::one_of(known.as_ref(), then, otherwise));
             }
         }
         here.facts.truncate(mark);
@@ -482,7 +496,8 @@ fn accesses_to<'a>(
     let (mut seen, mut parts) = (Vec::new(), StandIns::default());
     let element = |id: ArrayId| program.array(id).element;
     for (id, nest) in nests {
-        let mut here = Here { facts: known.get(id).cloned().unwrap_or_default(), loops: Vec::new() };
+        let facts = known.get(id).cloned().unwrap_or_default();
+        let mut here = Here { facts, loops: Vec::new(), held: Some(Holdings::of(program, nest)) };
         // What is tested before the nest holds in it.
         for test in binding.entry(*id).into_iter().flat_map(|entry| &entry.tests) {
             here.facts.push_condition(test, true);
@@ -490,10 +505,7 @@ fn accesses_to<'a>(
         for_each_access(&mut nest.roots, &mut here, &mut |access, here| {
             if access.array == array {
                 let subscript = access.indices.first().and_then(|e| parts.enter(e, array, &element));
-                let here = match &subscript {
-                    Some(subscript) => here.with_parts(&parts, subscript),
-                    None => here.clone(),
-                };
+                let here = here.with_parts(&parts, subscript.as_ref());
                 seen.push(Seen { subscript, here, nest: *id });
             }
         });
@@ -506,7 +518,7 @@ fn accesses_to<'a>(
 struct Seen {
     /// Its first subscript.
     subscript: Option<Polynomial>,
-    here: Here,
+    here: Here<'static>,
     nest: NestId,
 }
 

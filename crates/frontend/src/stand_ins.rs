@@ -62,11 +62,13 @@ impl StandIns {
             .unwrap_or_else(|| Expr::from(0))
     }
 
-    /// The stand-ins in a subscript with their first and last values, where these can be told; `facts` learn them.
+    /// The stand-ins in a subscript with their first and last values, where these can be told; `facts` learn them. `known` says what
+    /// scalars hold.
     pub(crate) fn bounds(
         &self,
         p: &Polynomial,
         facts: &mut Facts,
+        known: &dyn Fn(&Expr) -> Option<Expr>,
         extreme: &dyn Fn(&Affine, bool) -> Option<Affine>,
     ) -> Vec<(LoopId, (Affine, Affine))> {
         let mut found = Vec::new();
@@ -75,6 +77,7 @@ impl StandIns {
             if !p.keys().flatten().any(|var| *var == Var::Loop(iterator)) {
                 continue;
             }
+            let part = &known(part).unwrap_or_else(|| part.clone());
             let least = limits(part, true, extreme).into_iter().find(|at| is_beyond(part, at, true, facts));
             let most = limits(part, false, extreme).into_iter().find(|at| is_beyond(part, at, false, facts));
             if let (Some(least), Some(most)) = (least, most) {

@@ -135,6 +135,10 @@ pub(crate) fn render_with(
     for (symbol, value) in &options.known {
         conditions.push(format!("{} == {value}", r.cx.affine(&Affine::var(Var::Sym(*symbol))).at(prec::ADD)));
     }
+    for start in &r.cx.long.starts {
+        let start = r.cx.affine(&Affine::var(Var::Sym(*start))).at(prec::ADD);
+        conditions.push(format!("{start} >= -1e18 && {start} <= 1e18"));
+    }
     let n_others = conditions.len();
     if let Some(least) = options.guard.least {
         conditions.push(r.cx.is_large(original_nest, least)?);

@@ -41,36 +41,49 @@ program skewed {
     assert!(text.contains("a[i - first][j - 2 * (long)i] += 2 * i;"), "{text}");
 }
 
-/// Where a loop begins may be as far below zero as an `int` goes.
-#[test]
-fn tiles_do_not_begin_below_the_range_of_int() {
-    let program = oxeye_ir::Program::parse(
-        r#"
+/// A nest over `first .. first + n`, and the same in tiles.
+const TILED: &str = r#"
 program tiled {
-  symbol P0 first: i32
+  symbol P0 first: TYPE
   symbol P1 n: i32
   array A0 a: f64[n] param
   dataflow { N0 N1 }
   nest N0 in tiled {
-    for L0 i: i32 in first .. first + n {
+    for L0 i: TYPE in first .. first + n {
       S0: a[i - first] += 1.0
     }
   }
   nest N1 in tiled {
-    for L1 it: i32 in ceil((first - 3) / 4) .. ceil((first + n) / 4) {
-      for L0 i: i32 in max(first, 4*it) .. min(first + n, 4*it + 4) {
+    for L1 it: TYPE in ceil((first - 3) / 4) .. ceil((first + n) / 4) {
+      for L0 i: TYPE in max(first, 4*it) .. min(first + n, 4*it + 4) {
         S0: a[i - first] += 1.0
       }
     }
   }
 }
-"#,
-    )
-    .expect("parses");
+"#;
+
+/// The text of its tiles, where loops begin with a value of this type.
+fn tiled(ty: &str) -> String {
+    let program = oxeye_ir::Program::parse(&TILED.replace("TYPE", ty)).expect("parses");
     let nest = oxeye_ir::Nest { id: program.nests[0].id, ..program.nests[1].clone() };
-    let text = oxeye_codegen::render_nest(&program, Binding::none(), &nest, &RenderOptions::default());
-    let text = text.expect("renders");
-    assert!(text.contains("CEILDIV((long)first - 3, 4)"), "{text}");
+    let options = RenderOptions { original: Some("original();".to_owned()), ..RenderOptions::default() };
+    oxeye_codegen::render_nest(&program, Binding::none(), &nest, &options).expect("renders")
+}
+
+/// Where a loop begins may be as far below zero as an `int` goes.
+#[test]
+fn tiles_do_not_begin_below_the_range_of_int() {
+    let text = tiled("i32");
+    assert!(text.contains("CEILDIV((long)first - 3, 4)") && !text.contains("original"), "{text}");
+}
+
+/// Nothing is wider than `long`, so there are no tiles at its ends.
+#[test]
+fn tiles_do_not_begin_at_the_ends_of_long() {
+    let text = tiled("i64");
+    let condition = text.find("if (first >= -1e18 && first <= 1e18) {").expect(&text);
+    assert!(text[condition..].contains("original();"), "{text}");
 }
 
 /// How the source comes by a value is not known, so nothing larger is computed in `int` on the way to it.

@@ -187,6 +187,12 @@ impl<'a> Holdings<'a> {
         Self { scalars: both, ..otherwise }
     }
 
+    /// The same for bounds alone: where nothing says which branch was taken, each of the scalars holds one of two values.
+    pub(crate) fn one_of(condition: Option<&Expr>, then: Self, otherwise: Self) -> Self {
+        // Nothing follows from a number as a condition.
+        Self::either(condition.or(Some(&Expr::from(1))), then, otherwise)
+    }
+
     /// Scalars that these nodes write are no longer known.
     pub(crate) fn forget(&mut self, nodes: &[Node]) {
         for node in nodes {
