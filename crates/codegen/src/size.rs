@@ -4,7 +4,7 @@ use crate::CodegenError;
 use crate::context::Context;
 use crate::print::prec;
 use oxeye_binding::Binding;
-use oxeye_ir::{Affine, Extents, Nest, Program, Var};
+use oxeye_ir::{Affine, Extents, Nest, Program, SymId, Var};
 use std::collections::BTreeSet;
 
 /// From which sizes on, and in which builds, something is worth its overhead. Sizes are [`Nest::size`](oxeye_ir::Nest::size),
@@ -56,6 +56,15 @@ impl Context<'_> {
             }
         }
         Ok(conditions)
+    }
+
+    /// The conditions that symbols have these values, and that those of 64 bits that tiles begin with are far from the ends of
+    /// their type.
+    pub(crate) fn value_conditions(&self, known: &[(SymId, i64)]) -> Vec<String> {
+        let name = |symbol: &SymId| self.affine(&Affine::var(Var::Sym(*symbol))).at(prec::ADD);
+        let is_far = |start: &SymId| format!("{0} >= -1e18 && {0} <= 1e18", name(start));
+        let equal = known.iter().map(|(symbol, value)| format!("{} == {value}", name(symbol)));
+        equal.chain(self.long.starts.iter().map(is_far)).collect()
     }
 
     /// The product of extents: an expression of an integer's type if it has one factor, else of type `double`. `None` if it

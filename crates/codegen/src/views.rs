@@ -5,7 +5,7 @@ use crate::context::{Context, identifiers, is_identifier};
 use crate::rows::{Asked, least_extent};
 use crate::scans::scanned;
 use oxeye_binding::{Constant, RowTest, View};
-use oxeye_ir::{Array, ArrayId, Expr, Nest, SymId, Var};
+use oxeye_ir::{Access, Array, ArrayId, Expr, Nest, Node, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands before a nest.
@@ -33,6 +33,22 @@ fn is_end_of(test: &RowTest, symbol: SymId) -> bool {
 /// Whether an array's base, or a scalar, is an expression that is worth a name.
 fn is_named(array: &Array, view: &View) -> bool {
     array.shape.is_empty() || view.is_loaded || view.has_elements() || !view.followed().is_empty()
+}
+
+/// Whether a nest sets a scalar, whatever its values are, before anything reads it.
+fn is_set_first(nest: &Nest, scalar: ArrayId) -> bool {
+    let uses = |node: &Node| -> Vec<bool> {
+        let of = |(access, is_written): (&Access, bool)| (access.array == scalar).then_some(is_written);
+        node.own_accesses().into_iter().filter_map(of).collect()
+    };
+    let mut first = None;
+    nest.visit(&mut |_, node| {
+        if first.is_none() && !uses(node).is_empty() {
+            first = Some(node);
+        }
+    });
+    let is_root = |node: &Node| nest.roots.iter().any(|root| std::ptr::eq(root, node));
+    first.is_some_and(|node| is_root(node) && uses(node) == [true])
 }
 
 impl Context<'_> {
@@ -87,8 +103,6 @@ impl Context<'_> {
             }
             self.symbol_names.insert(id, name);
         }
-        let written: BTreeSet<ArrayId> =
-            nests.iter().flat_map(|n| n.accesses()).filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
         let mut bases: BTreeMap<String, String> = BTreeMap::new();
         for id in &arrays {
             let (Some(view), Some(array)) = (binding.views.get(id), program.arrays.get(id)) else { continue };
@@ -102,27 +116,7 @@ impl Context<'_> {
             }
             let name = self.fresh(&view.plain_name());
             if array.shape.is_empty() {
-                let ty = crate::print::element_type(array).to_owned();
-                // What a variable of the function holds is needed only if it is read later.
-                let is_own = array.storage == oxeye_ir::Storage::Local;
-                let is_live = !is_own || nests.iter().any(|n| n.live_out.contains(id));
-                let is_written = written.contains(id);
-                let qualifier = if is_written { "" } else { "const " };
-                before.lines.push(format!("{qualifier}{ty} {name} = {};", self.guarded(base.clone())));
-                if is_written && is_live {
-                    // A scalar that the nest may not have written is not stored: it may be another thread's, or not
-                    // writable. Its bytes are compared, since zeros of both signs are equal.
-                    let (start, end) =
-                        (self.fresh(&format!("{name}_start")), self.fresh(&format!("{name}_end")));
-                    before.lines.push(format!("const {ty} {start} = {name};"));
-                    before.after.extend([
-                        "{".to_owned(),
-                        format!("    const {ty} {end} = {name};"),
-                        format!("    if (__builtin_memcmp(&{end}, &{start}, sizeof {end}) != 0)"),
-                        format!("        {base} = {end};"),
-                        "}".to_owned(),
-                    ]);
-                }
+                self.scalar(nests, array, &base, &name, &mut before);
             } else {
                 before
                     .lines
@@ -196,6 +190,37 @@ impl Context<'_> {
             before.conditions.push(self.entry_test(test));
         }
         before
+    }
+
+    /// Declares a scalar of a structure, `base`, and puts it back after the nests if they change it.
+    fn scalar(&mut self, nests: &[&Nest], array: &Array, base: &str, name: &str, before: &mut Before) {
+        let ty = crate::print::element_type(array).to_owned();
+        let all = || nests.iter().flat_map(|nest| nest.accesses());
+        let is_written = all().any(|(access, is_written)| is_written && access.array == array.id);
+        // What a variable of the function holds is needed only if it is read later.
+        let is_own = array.storage == oxeye_ir::Storage::Local;
+        let is_live = !is_own || nests.iter().any(|nest| nest.live_out.contains(&array.id));
+        // It may have no value before, and even comparing that would be undefined.
+        if nests.iter().all(|nest| is_set_first(nest, array.id)) {
+            before.lines.push(format!("{ty} {name};"));
+            before.after.extend(is_live.then(|| format!("{base} = {name};")));
+            return;
+        }
+        let qualifier = if is_written { "" } else { "const " };
+        before.lines.push(format!("{qualifier}{ty} {name} = {};", self.guarded(base.to_owned())));
+        if is_written && is_live {
+            // A scalar that the nest may not have written is not stored: it may be another thread's, or not writable. Its bytes
+            // are compared, since zeros of both signs are equal.
+            let (start, end) = (self.fresh(&format!("{name}_start")), self.fresh(&format!("{name}_end")));
+            before.lines.push(format!("const {ty} {start} = {name};"));
+            before.after.extend([
+                "{".to_owned(),
+                format!("    const {ty} {end} = {name};"),
+                format!("    if (__builtin_memcmp(&{end}, &{start}, sizeof {end}) != 0)"),
+                format!("        {base} = {end};"),
+                "}".to_owned(),
+            ]);
+        }
     }
 
     /// A test that the original text runs if it fails.

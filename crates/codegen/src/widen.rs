@@ -112,7 +112,8 @@ impl Widening<'_> {
         }
         let is_long = loop_type(l) == ScalarType::I64;
         if is_long && !is_as_written && !is_in_lanes {
-            let begins = symbols(&l.lower).filter(|id| self.starts.contains(id) && self.of(Var::Sym(*id)).is_long);
+            let begins =
+                symbols(&l.lower).filter(|id| self.starts.contains(id) && self.of(Var::Sym(*id)).is_long);
             let begins: Vec<SymId> = begins.collect();
             self.made.extend(begins);
         }

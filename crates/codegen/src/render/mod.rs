@@ -18,14 +18,11 @@ use crate::print::element_type;
 use crate::reduction::ReductionText;
 use crate::registers::{needs_memory, promote, writes};
 use crate::team::{Sharing, is_divided, refused};
-use crate::text::prec;
 use crate::watch::Watch;
 use crate::widen::widen;
 use lines::{Line, declarations_first, unwrap_block};
 use oxeye_binding::Binding;
-use oxeye_ir::{
-    Affine, ArrayId, Execution, Expr, Loop, MathFn, Nest, Node, Program, Stmt, Update, Var, WorkSharing,
-};
+use oxeye_ir::{ArrayId, Execution, Expr, Loop, MathFn, Nest, Node, Program, Stmt, Update, WorkSharing};
 use std::collections::BTreeSet;
 
 /// A nest as text.
@@ -132,13 +129,7 @@ pub(crate) fn render_with(
     r.declare(before.lines);
     let used_from = r.out.len();
     let mut conditions = before.conditions;
-    for (symbol, value) in &options.known {
-        conditions.push(format!("{} == {value}", r.cx.affine(&Affine::var(Var::Sym(*symbol))).at(prec::ADD)));
-    }
-    for start in &r.cx.long.starts {
-        let start = r.cx.affine(&Affine::var(Var::Sym(*start))).at(prec::ADD);
-        conditions.push(format!("{start} >= -1e18 && {start} <= 1e18"));
-    }
+    conditions.extend(r.cx.value_conditions(&options.known));
     let n_others = conditions.len();
     if let Some(least) = options.guard.least {
         conditions.push(r.cx.is_large(original_nest, least)?);

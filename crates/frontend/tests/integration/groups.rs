@@ -1,6 +1,6 @@
 //! Groups: neighbouring loops that are one nest.
 
-use crate::common::{SIZES, read, replays_of_groups_agree, same_output_of_groups};
+use crate::common::{SIZES, read, replays_of_groups_agree, same_output_of_groups, same_output_of_groups_by};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 use oxeye_ir::Storage;
 
@@ -338,4 +338,41 @@ fn calls_of_functions_with_loops_are_members() {
 #[test]
 fn replays_of_groups_with_calls_agree() {
     replays_of_groups_agree(STAGES, &["only_calls", "between_loops"]);
+}
+
+/// A structure of which the group sets what its stages read.
+const SET_BETWEEN: &str = "
+struct grid { int n, from; };
+static double x[99], y[99];
+static void scale(const struct grid *g, double by)
+{
+    for (int i = g->from; i < g->n; i++)
+        x[i] *= by;
+}
+static void pipeline(int n)
+{
+    struct grid g;
+    for (int i = 0; i < n; i++)
+        x[i] = i;
+    g.n = n;
+    g.from = n / 2;
+    scale(&g, 0.5);
+    for (int i = 0; i < n; i++)
+        y[i] = x[i];
+    y[0] += g.from + g.n;
+}
+int main(int argc, char **argv)
+{
+    pipeline(atoi(argv[1]));
+    printf(\"%g %g\\n\", y[0], y[atoi(argv[1]) / 2]);
+    return 0;
+}
+";
+
+/// To read a member that has no value yet, be it only to see whether the nest has changed it, is undefined.
+#[test]
+fn members_that_a_group_sets_have_no_value_before() {
+    same_output_of_groups(SET_BETWEEN, 1, SIZES);
+    let warned = &["-O2", "-Wuninitialized", "-Wmaybe-uninitialized", "-Werror"];
+    same_output_of_groups_by(SET_BETWEEN, 1, SIZES, ("gcc", warned));
 }

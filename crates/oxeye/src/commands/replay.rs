@@ -30,6 +30,21 @@ pub enum Misfit {
         /// Which one the recipe is for, from 1.
         number: usize,
     },
+    /// The function has not so many neighbours that could be one nest.
+    #[error(
+        "function `{function}` has {n_members} loop nests and calls of functions with loops, and the recipe is for \
+         numbers {first} to {last} of them as one"
+    )]
+    NoMembers {
+        /// The function.
+        function: String,
+        /// How many nests and calls it has.
+        n_members: usize,
+        /// The first one that the recipe is for, from 1.
+        first: usize,
+        /// The last one.
+        last: usize,
+    },
     /// The nest is opened by the recipe, but nothing in it is a nest.
     #[error("in function `{function}`, the loops inside the one at line {line} are no nests of their own")]
     NothingInside {
@@ -273,8 +288,12 @@ fn find<'u>(
     }
     let outer = opened.last().copied();
     let Some(group) = function.group_of(outer, wanted.ordinal, wanted.joined) else {
-        let end = wanted.ordinal.saturating_add(wanted.joined);
-        return Err(no_nest(&function, function.members(outer).len(), end));
+        return Err(Misfit::NoMembers {
+            function: name.clone(),
+            n_members: function.members(outer).len(),
+            first: wanted.ordinal.saturating_add(1),
+            last: wanted.ordinal.saturating_add(wanted.joined).saturating_add(1),
+        });
     };
     let Some(Opened { function, nests }) = unit.group(reading, name, &opened, group)? else {
         return Err(Misfit::NoGroup { function: name.clone(), line: group.line });

@@ -161,6 +161,7 @@ constructs! {
     UnsignedBounds "differences as unsigned bounds"
     NearLimits "counters near the ends of types"
     PlacesAtBorders "places at borders"
+    ChosenNeighbours "neighbours that a sign chooses"
     NarrowElements "elements of narrow types"
     DerivedMacros "macros made of macros"
     ChangedMacros "macros that change"

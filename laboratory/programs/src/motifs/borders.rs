@@ -1,7 +1,7 @@
 //! Windows that reach beyond the border of an array.
 
 use super::parts::{READ, WRITTEN, read};
-use crate::generate::{Construct, Maker};
+use crate::generate::{Construct, Maker, Manner};
 
 /// Sums over windows whose places at a border are computed into variables: clamped, mirrored, or around a ring.
 pub(super) fn places(m: &mut Maker) -> String {
@@ -42,6 +42,38 @@ pub(super) fn places(m: &mut Maker) -> String {
         text += &format!("if ({rows} > 0 && {columns} > 0)\n    {first} += ({ty})({y} + {x});\n");
     }
     text
+}
+
+/// Fluxes that come from the neighbour which a sign chooses, in rows or in columns.
+pub(super) fn upwind(m: &mut Maker) -> String {
+    m.has(Construct::ChosenNeighbours);
+    let dims = [m.size(), m.size()];
+    let element = m.float();
+    let [flux, field] = [READ, READ].map(|access| m.array(&dims, element, access));
+    let out = m.array(&dims, element, WRITTEN);
+    let [up, donor] = ["up", "donor"].map(|name| m.named(name));
+    let is_before = m.chance(60);
+    if is_before {
+        m.locals.push(format!("int {up}, {donor};"));
+    }
+    let along = m.between(0, 1);
+    let order = m.order(2);
+    m.nest(&dims, &order, (1, 1), Manner::ANY, &mut |m, at| {
+        let of = |name: &str| {
+            let mut place = at.to_vec();
+            name.clone_into(&mut place[along]);
+            read(&field, &place)
+        };
+        let i = &at[along];
+        let (here, flux) = (if m.chance(50) { "" } else { " + 1" }, flux.at(at));
+        let value = m.value(element, &[of(&donor), of(&up), read(&out, at)], &[]);
+        let store = m.assignment(&out.at(at), element, &value);
+        let declared = if is_before { String::new() } else { format!("int {up}, {donor};\n") };
+        format!(
+            "{declared}if ({flux} < 0.0) {{\n    {up} = {i} + 1;\n    {donor} = {i}{here};\n}} else {{\n    {donor} = {i};\n    \
+             {up} = {donor} - 1;\n}}\n{store}"
+        )
+    })
 }
 
 /// Statements after which a variable is the place of this index in as many rows or columns.

@@ -158,6 +158,8 @@ const MOTIFS: &[Motif] = &[
     edges::unsigned_bounds,
     edges::near_limits,
     borders::places,
+    borders::upwind,
+    borders::upwind,
     edges::narrow,
     sized::derived,
     sized::changed,
