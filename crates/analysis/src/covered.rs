@@ -5,6 +5,7 @@ use crate::omega::{System, implies_eq, implies_ge};
 use oxeye_ir::{
     Access, Affine, ArrayId, Constraint, LoopId, Nest, Node, Program, Relation, Stmt, Update, Var,
 };
+use std::collections::BTreeMap;
 
 /// Whether every integer point of `context` satisfies `constraint`.
 pub fn implies(context: &[Constraint], constraint: &Constraint) -> bool {
@@ -72,6 +73,7 @@ pub fn covering_loops(program: &Program, nest: &Nest, id: ArrayId) -> Option<Vec
 }
 
 /// A statement's place: constraints on the loops around it, and its positions among their children.
+#[derive(Clone)]
 struct Place {
     loops: Vec<LoopId>,
     positions: Vec<usize>,
@@ -133,65 +135,106 @@ fn places(nest: &Nest, id: ArrayId) -> Option<Vec<(Place, Access, bool, bool)>> 
 }
 
 /// Whether every read in an iteration of the loops (of the whole nest, if there are none) is preceded by a write of the
-/// same element in that iteration.
+/// same element in that iteration. Several writes may share the elements among them.
 pub fn is_covered(program: &Program, nest: &Nest, id: ArrayId, loops: &[LoopId]) -> bool {
     let Some(places) = places(nest, id) else { return false };
-    let writes: Vec<_> = places.iter().filter(|(_, _, definite, guarded)| *definite && !guarded).collect();
-    places.iter().filter(|(_, _, definite, _)| !definite).all(|(read, element, ..)| {
-        writes
-            .iter()
-            .any(|(write, target, ..)| precedes_and_covers(program, loops, (write, target), (read, element)))
+    let of = |(place, access, ..): &'_ (Place, Access, bool, bool)| (place.clone(), access.clone());
+    let writes: Vec<(Place, Access)> =
+        places.iter().filter(|(_, _, definite, guarded)| *definite && !guarded).map(of).collect();
+    let mut reads = places.iter().filter(|(_, _, definite, _)| !definite);
+    reads.all(|(read, element, ..)| {
+        let mut context = program.assumptions.clone();
+        context.extend(read.domain.iter().cloned());
+        let covering = Covering { loops, read, element };
+        covering.is_covered(&context, &writes.iter().collect::<Vec<_>>(), MOST_SHARED)
     })
 }
 
-fn precedes_and_covers(
-    program: &Program,
-    loops: &[LoopId],
-    (write, target): (&Place, &Access),
-    (read, element): (&Place, &Access),
-) -> bool {
-    let (Some(target), Some(element)) = (target.affine_indices(), element.affine_indices()) else {
-        return false;
-    };
-    // Each further loop of the write is determined by an index that is its iterator plus a constant.
-    let fresh = |l: LoopId| Var::Loop(LoopId(u32::MAX - l.0));
-    let own: Vec<LoopId> = write.loops.iter().copied().filter(|l| !loops.contains(l)).collect();
-    let mut context = program.assumptions.clone();
-    context.extend(read.domain.iter().cloned());
-    let renamed = |a: &Affine| {
-        a.substitute(&|v| match v {
-            Var::Loop(l) if own.contains(&l) => Some(Affine::var(fresh(l))),
-            _ => None,
-        })
-    };
-    let mut fixing: Vec<usize> = Vec::new();
-    for l in &own {
-        let fixes =
-            |t: &Affine| t.coefficient(*l).abs() == 1 && t.loops().all(|k| k == *l || loops.contains(&k));
-        let Some(dim) = (0..target.len()).find(|d| !fixing.contains(d) && fixes(target[*d])) else {
+/// A read is covered by at most so many writes together.
+const MOST_SHARED: usize = 4;
+
+/// With more writes, each has to cover a read alone.
+const MOST_WRITES: usize = 12;
+
+/// A read that writes are to precede.
+struct Covering<'a> {
+    loops: &'a [LoopId],
+    read: &'a Place,
+    element: &'a Access,
+}
+
+impl Covering<'_> {
+    /// Whether the read is preceded by one of the writes wherever this holds; so many of them may share it.
+    fn is_covered(&self, context: &[Constraint], writes: &[&(Place, Access)], n_shared: usize) -> bool {
+        let mut partly = Vec::new();
+        for (k, write) in writes.iter().enumerate() {
+            match self.lacking(context, write) {
+                Some(lacking) if lacking.is_empty() => return true,
+                Some(lacking) => partly.push((k, lacking)),
+                None => {}
+            }
+        }
+        if n_shared <= 1 || writes.len() > MOST_WRITES {
             return false;
-        };
-        fixing.push(dim);
+        }
+        // Where one does not run, others have to.
+        partly.into_iter().any(|(k, lacking)| {
+            let others: Vec<_> = [&writes[..k], &writes[k + 1..]].concat();
+            let mut here = context.to_vec();
+            lacking.into_iter().all(|constraint| {
+                let not = Constraint { expr: (-constraint.expr.clone()).offset(-1), ..constraint };
+                here.push(not);
+                let is_covered = self.is_covered(&here, &others, n_shared - 1);
+                here.pop();
+                here.push(constraint);
+                is_covered
+            })
+        })
     }
-    let equal = |dim: usize| Constraint::eq(renamed(target[dim]), element[dim].clone());
-    context.extend(fixing.iter().map(|d| equal(*d)));
-    let agree = (0..target.len()).filter(|d| !fixing.contains(d)).all(|d| implies(&context, &equal(d)));
-    let runs = write.domain.iter().all(|c| {
-        let c = Constraint { expr: renamed(&c.expr), relation: c.relation };
-        implies(&context, &c)
-    });
-    // Textually before, in the loops that both share and whose iteration the element determines.
-    let shared = write
-        .loops
-        .iter()
-        .zip(&read.loops)
-        .enumerate()
-        .take_while(|(k, (a, b))| a == b && write.positions[..=*k] == read.positions[..=*k])
-        .count();
-    let same_iteration = write.loops[..shared].iter().filter(|l| own.contains(l)).all(|l| {
-        let equal = Constraint { expr: Affine::var(fresh(*l)) - Affine::var(*l), relation: Relation::Zero };
-        implies(&context, &equal)
-    });
-    let textual = write.positions.get(shared) < read.positions.get(shared);
-    agree && runs && same_iteration && textual
+
+    /// What must hold beside the context for a write of the same element to precede the read; `None` if it may not even then.
+    fn lacking(&self, context: &[Constraint], (write, target): &(Place, Access)) -> Option<Vec<Constraint>> {
+        let (loops, read) = (self.loops, self.read);
+        let (target, element) = (target.affine_indices()?, self.element.affine_indices()?);
+        // Each further loop of the write is determined by an index that is its iterator plus a constant.
+        let own: Vec<LoopId> = write.loops.iter().copied().filter(|l| !loops.contains(l)).collect();
+        let mut iterators: BTreeMap<LoopId, Affine> = BTreeMap::new();
+        let mut fixing: Vec<usize> = Vec::new();
+        for l in &own {
+            let fixes =
+                |t: &Affine| t.coefficient(*l).abs() == 1 && t.loops().all(|k| k == *l || loops.contains(&k));
+            let dim = (0..target.len()).find(|d| !fixing.contains(d) && fixes(target[*d]))?;
+            fixing.push(dim);
+            let sign = target[dim].coefficient(*l);
+            let rest = target[dim].clone() - Affine::term(Var::Loop(*l), sign);
+            iterators.insert(*l, (element[dim].clone() - rest).scaled(sign));
+        }
+        let at_element = |a: &Affine| {
+            a.substitute(&|v| match v {
+                Var::Loop(l) => iterators.get(&l).cloned(),
+                Var::Sym(_) => None,
+            })
+        };
+        let equal = |dim: usize| Constraint::eq(at_element(target[dim]), element[dim].clone());
+        let agree = (0..target.len()).filter(|d| !fixing.contains(d)).all(|d| implies(context, &equal(d)));
+        // Textually before, in the loops that both share and whose iteration the element determines.
+        let shared = write
+            .loops
+            .iter()
+            .zip(&read.loops)
+            .enumerate()
+            .take_while(|(k, (a, b))| a == b && write.positions[..=*k] == read.positions[..=*k])
+            .count();
+        let same_iteration = write.loops[..shared].iter().filter(|l| own.contains(l)).all(|l| {
+            let equal = Constraint { expr: iterators[l].clone() - Affine::var(*l), relation: Relation::Zero };
+            implies(context, &equal)
+        });
+        let textual = write.positions.get(shared) < read.positions.get(shared);
+        if !agree || !same_iteration || !textual {
+            return None;
+        }
+        let domain = write.domain.iter().map(|c| Constraint { expr: at_element(&c.expr), ..*c });
+        let lacking: Vec<Constraint> = domain.filter(|c| !implies(context, c)).collect();
+        lacking.iter().all(|c| c.relation == Relation::NonNegative).then_some(lacking)
+    }
 }

@@ -367,7 +367,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let roots = binding.roots(program, site.nest);
     let Structures { mut parameters, mut passed, objects, mut before, mut elements, freed } =
         make_structures(&roots, &site.own_text.by_calls);
-    let mut after = String::new();
+    let (mut after, mut has_copies) = (String::new(), false);
     let in_clauses = &site.own_text.clauses.variables;
     for (k, argument) in list.iter().enumerate() {
         let Argument { name, what, is_buffer, written, .. } = argument;
@@ -434,11 +434,8 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 } else if array.shape.first().is_some_and(Option::is_none) {
                     (format!("{name} = oxeye_passed_{k};"), String::new())
                 } else {
-                    let copy = |to: &str, from: &str| {
-                        format!("__builtin_memcpy((void *){to}, (void *){from}, sizeof({name}));")
-                    };
-                    let buffer = format!("oxeye_passed_{k}");
-                    (copy(name, &buffer), copy(&buffer, name))
+                    has_copies = true;
+                    array_copies(name, k)
                 };
                 parameters.push(format!("void *oxeye_passed_{k}"));
                 before += &(into + "\n");
@@ -467,15 +464,13 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                     .all(|e| e.as_affine().and_then(Affine::as_constant).is_some());
                 let lifetime = if is_constant { "static " } else { "" };
                 let declaration = cx.declaration(array);
-                let buffer = format!("oxeye_passed_{k}");
-                let copy = |to: &str, from: &str| {
-                    format!("__builtin_memcpy((void *){to}, (void *){from}, sizeof({name}));\n")
-                };
-                before += &format!("{lifetime}{declaration};\n{}", copy(name, &buffer));
+                let (into, back) = array_copies(name, k);
+                has_copies = true;
+                before += &format!("{lifetime}{declaration};\n{into}\n");
                 if *written {
-                    after += &copy(&buffer, name);
+                    after += &(back + "\n");
                 }
-                parameters.push(format!("void *{buffer}"));
+                parameters.push(format!("void *oxeye_passed_{k}"));
                 passed.push(format!("args[{k}]"));
             }
             // `sizeof` tells an array from a pointer to its elements.
@@ -537,6 +532,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     before += &elements;
     after += &freed;
     before += &ends(&cx, &list);
+    let clock = if has_copies { time_the_nest_alone(&mut before, &mut after) } else { "" };
     let names = list.iter().map(|a| a.name.as_str());
     let taken: BTreeSet<&str> = names.chain(roots.variables.keys().copied()).collect();
     let mut declared = declared_besides(site.nest, site.own_text, &taken);
@@ -556,7 +552,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let (as_there, as_here) =
         site.nest.span.map(|span| macros::restored(source, span.end, site.function.end)).unwrap_or_default();
     let text = format!(
-        "\n{as_there}static __attribute__((noinline)) void oxeye_nest({parameters})\n{{\n{before}{}#line {line}\n{body}\n{after}}}\n\
+        "\n{as_there}{clock}static __attribute__((noinline)) void oxeye_nest({parameters})\n{{\n{before}{}#line {line}\n{body}\n{after}}}\n\
          __attribute__((visibility(\"default\"))) void oxeye_replay(void **args);\n\
          void oxeye_replay(void **args)\n{{\n(void)args;\n{objects}oxeye_nest({});\n}}\n{as_here}#line {resume}\n",
         declared.text,
@@ -574,6 +570,23 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     ];
     pieces.extend(site.never_called.iter().map(|body| (body.whole, no_body(source, body))));
     splice(source, &pieces)
+}
+
+/// Statements that copy what is passed into an array, and back.
+fn array_copies(name: &str, k: usize) -> (String, String) {
+    let copy =
+        |to: &str, from: &str| format!("__builtin_memcpy((void *){to}, (void *){from}, sizeof({name}));");
+    let buffer = format!("oxeye_passed_{k}");
+    (copy(name, &buffer), copy(&buffer, name))
+}
+
+/// Lets what times a replay leave out what stands before and behind the nest. Returns the declaration for that.
+fn time_the_nest_alone(before: &mut String, after: &mut String) -> &'static str {
+    let clock = |runs: u8| format!("if (oxeye_replay_clock) oxeye_replay_clock({runs});\n");
+    for text in [before, after].into_iter().filter(|text| !text.is_empty()) {
+        *text = [clock(0), std::mem::take(text), clock(1)].concat();
+    }
+    "__attribute__((visibility(\"default\"))) void (*oxeye_replay_clock)(int);\n"
 }
 
 /// The structures in which a replay puts members.

@@ -150,9 +150,22 @@ impl Replay {
     /// # Errors
     /// [`MeasureError::Rejected`] when the library crashes or hangs.
     pub fn time_few(&self, library: &Path, sample: &Sample, n: usize) -> Result<Vec<u64>, MeasureError> {
+        Ok(self.time_from_first(library, sample, n)?.1)
+    }
+
+    /// The same, with the time of the call before them: it has to get pages and to start threads.
+    ///
+    /// # Errors
+    /// As [`Replay::time_few`].
+    pub fn time_from_first(
+        &self,
+        library: &Path,
+        sample: &Sample,
+        n: usize,
+    ) -> Result<(u64, Vec<u64>), MeasureError> {
         let mut runner = self.start_timing(library, sample)?;
-        runner.call(1)?;
-        runner.call(n)
+        let first = runner.call(1)?.first().copied().unwrap_or(0);
+        Ok((first, runner.call(n)?))
     }
 
     pub(crate) fn start_timing(&self, library: &Path, sample: &Sample) -> Result<Team, MeasureError> {

@@ -78,6 +78,29 @@ static long long now(void)
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
+/* Nanoseconds of the last call in which the library only moved what is passed to where the nest has it. */
+static long long apart, apart_from;
+
+static void on_clock(int runs)
+{
+    if (runs)
+        apart += now() - apart_from;
+    else
+        apart_from = now();
+}
+
+/* The start of a call. */
+static long long begin(void)
+{
+    apart = 0;
+    return now();
+}
+
+static long long since(long long start)
+{
+    return now() - start - apart;
+}
+
 static void put_number(char **out, long value)
 {
     char digits[24];
@@ -195,16 +218,16 @@ static void call(long copies, long repetitions)
         ++n_copies;
     }
     for (r = 0; r < repetitions; ++r) {
-        long long start, end;
+        long long start, spent;
         for (c = 0; c < copies; ++c)
             restore(places[c], args[c], !changes_known || c >= n_filled);
         if (changes_known && n_filled < copies)
             n_filled = (int)copies;
-        start = now();
+        start = begin();
         for (c = 0; c < copies; ++c)
             replay(args[c]);
-        end = now();
-        dprintf(channel, "t %lld\n", end - start);
+        spent = since(start);
+        dprintf(channel, "t %lld\n", spent);
         if (!changes_known)
             find_changes();
     }
@@ -247,16 +270,16 @@ static void call_cold(long repetitions, long bytes)
     static void *args[MAX_ARGS];
     long r;
     for (r = 0; r < repetitions; ++r) {
-        long long start, end;
+        long long start, spent;
         restore(places[0], args, !changes_known);
         if (!flush_caches(bytes)) {
             dprintf(channel, "error io no memory to sweep the caches with\n");
             return;
         }
-        start = now();
+        start = begin();
         replay(args);
-        end = now();
-        dprintf(channel, "t %lld\n", end - start);
+        spent = since(start);
+        dprintf(channel, "t %lld\n", spent);
     }
 }
 
@@ -266,11 +289,11 @@ static void call_warm(long batches, long repetitions)
     long b, r;
     restore(places[0], args, !changes_known);
     for (b = 0; b < batches; ++b) {
-        long long start = now(), end;
+        long long start = begin(), spent;
         for (r = 0; r < repetitions; ++r)
             replay(args);
-        end = now();
-        dprintf(channel, "t %lld\n", end - start);
+        spent = since(start);
+        dprintf(channel, "t %lld\n", spent);
     }
 }
 
@@ -313,17 +336,17 @@ static void receive_events(long n)
 static void call_counted(long from, long to)
 {
     static void *args[MAX_ARGS];
-    long long start, end;
+    long long start, spent;
     long e;
     restore(places[0], args, !changes_known);
     for (e = from; e < to; ++e)
         ioctl(events[e], _IO('$', 0), 0);
-    start = now();
+    start = begin();
     replay(args);
-    end = now();
+    spent = since(start);
     for (e = from; e < to; ++e)
         ioctl(events[e], _IO('$', 1), 0);
-    dprintf(channel, "t %lld\n", end - start);
+    dprintf(channel, "t %lld\n", spent);
 }
 
 static void dump(const char *path)
@@ -362,6 +385,7 @@ static void load(const char *library, const char *sample)
     struct sigaction action;
     struct stat status;
     void *handle;
+    void (**clock_of)(int);
     int fd = open(sample, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status)) {
         dprintf(channel, "error io %s: %s\n", sample, strerror(errno));
@@ -385,6 +409,9 @@ static void load(const char *library, const char *sample)
     handle = dlopen(library, mode);
     if (handle)
         *(void **)&replay = dlsym(handle, "oxeye_replay");
+    clock_of = handle ? dlsym(handle, "oxeye_replay_clock") : 0;
+    if (clock_of)
+        *clock_of = on_clock;
     if (!handle || !replay) {
         const char *text = dlerror();
         dprintf(channel, "error load %s\n", text ? text : "no function oxeye_replay");

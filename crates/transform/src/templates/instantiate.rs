@@ -133,18 +133,12 @@ impl<'a> Instantiator<'a> {
         if !self.is_large() {
             found.extend(self.normal_templates());
         }
-        // Contractions and time tiles gain most where they apply; one thread is for nests too short to share.
+        // Contractions, time tiles and short loops written out gain most where they apply; one thread is for nests too short to
+        // share.
         let team = self.machine.threads > 1;
         found.sort_by_key(|template| match (template.threads, template.strategy) {
             (Threads::One, _) if team => 2,
-            (
-                _,
-                Strategy::Loops(_)
-                | Strategy::Crossings
-                | Strategy::WrittenOut
-                | Strategy::Merged
-                | Strategy::Fissioned,
-            ) => 1,
+            (_, Strategy::Loops(_) | Strategy::Crossings | Strategy::Merged | Strategy::Fissioned) => 1,
             _ => 0,
         });
         found

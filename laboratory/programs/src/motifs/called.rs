@@ -69,7 +69,9 @@ pub(super) fn stages(m: &mut Maker) -> String {
             take.replace("{}", &size).replace("*)", &format!("*{name})"))
         ));
         // What nothing was stored in is not read.
-        m.locals.push(format!("for (int z = 0; z < {w} * {h} + 2; z++)\n        {name}[z] = 0.25 * z;"));
+        if take.starts_with("malloc") || m.chance(40) {
+            m.locals.push(format!("for (int z = 0; z < {w} * {h} + 2; z++)\n        {name}[z] = 0.25 * z;"));
+        }
         ends += &format!("free({name});\n");
         images.insert(1, name);
     }

@@ -93,16 +93,11 @@ pub(crate) fn same_output_by(
 
 /// As [`same_output`], with the groups of all functions but `main` as nests; `n_groups` is how many there are.
 pub(crate) fn same_output_of_groups(program: &str, n_groups: usize, sizes: &[&str]) {
-    same_output_of_groups_by(("gcc", SANITIZERS), program, n_groups, sizes);
+    same_output_of_groups_by(program, n_groups, sizes, ("gcc", SANITIZERS));
 }
 
 /// The same, by a compiler with flags.
-pub(crate) fn same_output_of_groups_by(
-    program: &str,
-    n_groups: usize,
-    sizes: &[&str],
-    by: (&str, &[&str]),
-) {
+pub(crate) fn same_output_of_groups_by(program: &str, n_groups: usize, sizes: &[&str], by: (&str, &[&str])) {
     same_output_of(&grouped(program), n_groups, sizes, by);
 }
 

@@ -97,6 +97,8 @@ pub(crate) struct Bench<'a> {
     doubts: Doubts,
     /// Seconds of a second call of the original, once it was needed.
     again: Cell<Option<f64>>,
+    /// Most seconds that a first call took longer than those behind it.
+    cold: Cell<f64>,
 }
 
 /// A sample that is timed besides the first.
@@ -279,6 +281,7 @@ impl<'a> Bench<'a> {
             roofs,
             doubts: Doubts::default(),
             again: Cell::new(None),
+            cold: Cell::new(0.0),
         };
         let first = 1e-9 * bench.reference.first_call_ns as f64;
         let in_place = sample.nanoseconds.filter(|_| is_undisturbed);
@@ -491,17 +494,19 @@ impl<'a> Bench<'a> {
         patience: Patience,
     ) -> Result<(f64, usize), Setback<Rejection>> {
         let first = outputs.first_call_ns as f64 * 1e-9;
-        // A first call is cold, but not by that much.
+        // A first call is cold, but not by much more than others were.
         if first > LONG_SECONDS
-            || (first > 0.05 && first > 2.0 * patience.best)
+            || (first > 0.05 && first > 2.0 * patience.best + self.cold.get())
             || 3.0 * first > patience.left
         {
             return Ok((first, 1));
         }
         let n = n_runs(first);
-        let times = self.site.session.judge(self.replay.time_few(library, self.sample(), n))?;
+        let timed = self.replay.time_from_first(library, self.sample(), n);
+        let (cold, times) = self.site.session.judge(timed)?;
         // The least of few runs is the one with least noise from elsewhere.
         let least = times.into_iter().min().unwrap_or(outputs.first_call_ns);
+        self.cold.set(self.cold.get().max(cold.saturating_sub(least) as f64 * 1e-9));
         Ok((least as f64 * 1e-9, n))
     }
 }

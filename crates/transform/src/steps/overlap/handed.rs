@@ -1,5 +1,6 @@
 //! Which arrays the loops hand on in temporaries of a tile, and what each tile computes of every loop.
 
+use super::border::Border;
 use super::chain::{Chain, Group};
 use crate::refusal::Reason;
 use oxeye_analysis::is_covered;
@@ -15,6 +16,8 @@ pub(super) struct Handed {
     /// Loops that read it; of each tiled loop, how many iterations further the instances are that wrote what is read: the least
     /// and the greatest number.
     reads: Vec<(usize, Vec<Halo>)>,
+    /// What is read of it besides.
+    pub(super) border: Option<Border>,
 }
 
 /// What a tile computes of a loop beyond the iterations that are its own: from so many iterations before its first one (if
@@ -93,10 +96,13 @@ impl Handed {
         if !array.shape.iter().enumerate().all(is_known) {
             return Err(format!("how long rows of `{name}` are is not known"));
         }
-        if !is_covered(group.program, &group.nest, id, &[]) {
-            return Err(format!("elements of `{name}` may be read that the loops do not write before"));
-        }
-        Ok(Self { writer, dims, reads })
+        let border = match is_covered(group.program, &group.nest, id, &[]) {
+            true => None,
+            false => Some(Border::of(group, writer, id).ok_or_else(|| {
+                format!("elements of `{name}` may be read that the loops do not write before")
+            })?),
+        };
+        Ok(Self { writer, dims, reads, border })
     }
 }
 

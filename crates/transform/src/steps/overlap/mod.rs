@@ -30,6 +30,7 @@
 //! *Refused when* one of this cannot be shown, or a loop has other bounds or steps than such tiles need.
 
 mod around;
+mod border;
 mod chain;
 mod handed;
 mod tiles;

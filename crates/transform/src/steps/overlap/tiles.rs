@@ -1,5 +1,6 @@
 //! The loops over tiles, what is inside, and the temporaries.
 
+use super::border::Part;
 use super::chain::{Chain, Group};
 use super::handed::{Halo, Handed, Plan};
 use crate::import::stem;
@@ -138,6 +139,9 @@ impl Tiles {
         }
         let mut body = Vec::new();
         for (k, chain) in group.chains.iter().enumerate() {
+            for (id, handed) in plan.handed.iter().filter(|(_, handed)| handed.writer == k) {
+                body.extend(self.copies(group, *id, handed, &plan.halos[k]));
+            }
             let mut root = self.within(chain.root.clone(), &chain.bounds, &plan.halos[k]);
             for_each_access(&mut root, &mut |access| self.redirect(access, plan));
             for id in group.nest.arrays().into_iter().filter(|id| group.is_private(*id) && chain.uses(*id)) {
@@ -187,18 +191,89 @@ impl Tiles {
         self.names.push((own, known.name));
     }
 
+    /// Loops that copy what a tile needs of an array's border.
+    fn copies(&mut self, group: &Group, id: ArrayId, handed: &Handed, halos: &[Halo]) -> Vec<Node> {
+        let Some((border, own)) = handed.border.as_ref().zip(self.temporaries.get(&id).copied()) else {
+            return Vec::new();
+        };
+        let parts = border.parts(&self.known);
+        parts.into_iter().map(|part| self.copy(group, (id, own), handed, (part, halos))).collect()
+    }
+
+    fn copy(
+        &mut self,
+        group: &Group,
+        (id, own): (ArrayId, ArrayId),
+        handed: &Handed,
+        (mut part, halos): (Part, &[Halo]),
+    ) -> Node {
+        for (d, (dim, offset)) in handed.dims.iter().enumerate() {
+            let first = self.starts[d].clone() + offset.clone().offset(halos[d].0);
+            let size = self.sizes[d] + halos[d].1 - halos[d].0;
+            let (lower, upper) = &mut part.ends[*dim];
+            if d == 0 {
+                // As long as the tile where they are positive.
+                upper.extend(part.lengths.iter().map(|length| first.clone().add_scaled(length, size)));
+            }
+            upper.push(first.clone().offset(size));
+            lower.push(first);
+        }
+        let ids: Vec<LoopId> = (self.next_loop..).map(LoopId).take(part.ends.len()).collect();
+        self.next_loop += ids.len() as u32;
+        let stmt = StmtId(self.next_stmt);
+        self.next_stmt += 1;
+        let indices: Vec<Expr> = ids.iter().map(|id| Expr::from(Affine::var(*id))).collect();
+        let value = Expr::Read(Access { array: id, indices: indices.clone() });
+        let mut target = Access { array: own, indices };
+        self.place(&mut target, handed, halos);
+        let mut node = Node::Stmt(Stmt { id: stmt, target, update: Update::Assign, value, line: None });
+        let is_int = group.nest.loops().iter().all(|l| l.ty == ScalarType::I32);
+        let ty = if is_int { ScalarType::I32 } else { ScalarType::I64 };
+        let tiled_loops = &group.chains[handed.writer].loops;
+        for (dim, (id, (lower, upper))) in ids.into_iter().zip(part.ends).enumerate().rev() {
+            let tiled = handed.dims.iter().position(|(tiled, _)| *tiled == dim);
+            let name = tiled.map_or_else(|| format!("k{dim}"), |d| tiled_loops[d].name.clone());
+            let (step, execution) = (1, Execution::Sequential);
+            let (lower, upper) = (self.narrowest(lower, true), self.narrowest(upper, false));
+            node = Node::Loop(Loop { id, name, ty, lower, upper, step, execution, body: vec![node] });
+        }
+        node
+    }
+
+    /// The bound that all these are, without those that never matter.
+    fn narrowest(&self, mut ends: Vec<Affine>, is_lower: bool) -> Bound {
+        let mut k = 0;
+        while k < ends.len() {
+            let is_inside = |other: &Affine| {
+                let (great, small) = if is_lower { (other, &ends[k]) } else { (&ends[k], other) };
+                implies(&self.known, &Constraint::ge(great.clone(), small.clone()))
+            };
+            let is_idle = ends.iter().enumerate().any(|(other, end)| other != k && is_inside(end));
+            if is_idle {
+                ends.remove(k);
+            } else {
+                k += 1;
+            }
+        }
+        Bound(ends.into_iter().map(BoundTerm::from).collect())
+    }
+
     /// Names the element in the temporary, if the array has one.
     fn redirect(&self, access: &mut Access, plan: &Plan) {
         let Some((handed, own)) = plan.handed.get(&access.array).zip(self.temporaries.get(&access.array))
         else {
             return;
         };
+        self.place(access, handed, &plan.halos[handed.writer]);
+        access.array = *own;
+    }
+
+    /// The indices of an element as those in the tile.
+    fn place(&self, access: &mut Access, handed: &Handed, halos: &[Halo]) {
         for (d, (dim, offset)) in handed.dims.iter().enumerate() {
-            let first = self.starts[d].clone() + offset.clone();
-            let first = first.offset(plan.halos[handed.writer][d].0);
+            let first = self.starts[d].clone() + offset.clone().offset(halos[d].0);
             access.indices[*dim] = Expr::binary(BinaryOp::Sub, access.indices[*dim].clone(), first.into());
         }
-        access.array = *own;
     }
 
     /// The part of a loop that a tile computes.

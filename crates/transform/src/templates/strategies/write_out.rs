@@ -4,6 +4,7 @@
 //! of `i` are independent: a lane each (outer-loop vectorization, Nuzman and Zaks, 2008).
 
 use super::builder::Builder;
+use super::merge;
 use super::tree::top_loops;
 use crate::schedule::{Schedule, all_leaves};
 use crate::steps::{Unroll, all_loops, iterations};
@@ -37,7 +38,8 @@ pub(super) fn write_out(builder: &mut Builder, id: LoopId) {
     }
 }
 
-/// The recipe under construction with short loops written out, if there are any inside of longer ones.
+/// The recipe under construction with short loops written out, if there are any inside of longer ones, and neighbours merged that
+/// then agree: what one hands to the next is in registers.
 pub(crate) fn short_loops(mut builder: Builder) -> Result<Builder, Unfit> {
     let all = all_loops(&builder.schedule.roots);
     for id in all {
@@ -47,7 +49,10 @@ pub(crate) fn short_loops(mut builder: Builder) -> Result<Builder, Unfit> {
     }
     match builder.steps.is_empty() {
         true => Err(Unfit::Inapplicable("there are no short loops inside of longer ones".into())),
-        false => Ok(builder),
+        false => {
+            merge::that_agree(&mut builder);
+            Ok(builder)
+        }
     }
 }
 
