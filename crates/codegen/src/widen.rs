@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEAST: i128 = i32::MIN as i128;
 const MOST: i128 = i32::MAX as i128;
 
+/// Smaller constants hardly matter to what a sum is on the way.
+const FAR: u64 = 1 << 24;
+
 /// What is computed in `long`.
 #[derive(Debug, Default)]
 pub(crate) struct Long {
@@ -233,15 +236,15 @@ impl Widening<'_> {
             let less = summand.less.map(Affine::var);
             let part = less.map_or(one.clone(), |less| one.add_scaled(&less, -summand.by));
             sum = sum.clone() + part.clone();
-            let is_value = |parts: usize| parts == n && !is_long;
+            let is_value = |parts: usize| parts == n && !is_long && !has_far_constant(a);
             let in_int = |a: &Affine| a.terms().all(|(v, _)| !self.of(v).is_long);
             let leaves = |a: &Affine| in_int(a) && self.overflows(a);
             (n > 1 && leaves(&part)) || (!is_value(at + 1) && leaves(&sum))
         })
     }
 
-    /// Whether variables are added and others subtracted: where all parts have one sign, nothing on the way is further from zero
-    /// than the value.
+    /// Whether variables are added and others subtracted, or a large constant is: where all parts have one sign, nothing on the way is
+    /// further from zero than the value.
     fn may_cancel(&self, a: &Affine) -> bool {
         let ends: Vec<(bool, bool)> = a
             .terms()
@@ -251,7 +254,9 @@ impl Widening<'_> {
                 (ends.iter().any(|e| *e < 0), ends.iter().any(|e| *e > 0))
             })
             .collect();
-        ends.iter().any(|(falls, _)| *falls) && ends.iter().any(|(_, rises)| *rises)
+        let constant = has_far_constant(a).then_some((a.constant_part() < 0, a.constant_part() > 0));
+        let parts = || ends.iter().chain(&constant);
+        parts().any(|(falls, _)| *falls) && parts().any(|(_, rises)| *rises)
     }
 
     fn term(term: &BoundTerm, of: impl Fn(Var) -> Range) -> Range {
@@ -266,6 +271,11 @@ impl Widening<'_> {
             BoundTerm::Open => Range { least: 0, most: i64::MAX.into(), is_long: true },
         }
     }
+}
+
+/// Whether a sum has a constant that may bring it back from beyond `int`: iterators that begin at the end of their range.
+fn has_far_constant(a: &Affine) -> bool {
+    a.constant_part().unsigned_abs() >= FAR
 }
 
 fn leaves_int(range: Range) -> bool {

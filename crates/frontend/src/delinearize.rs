@@ -5,6 +5,7 @@
 //! subscripts are. Rows may be counted from elsewhere than zero, as where Fortran was translated: `a[i + j * lda]` with `i`
 //! from 1 to `lda` is `a[j][i - 1]`, and the origin of that dimension is 1.
 
+use crate::arithmetic::widen;
 use crate::halos::{Halos, halos};
 use crate::lower::Holdings;
 use crate::polynomial::Polynomial;
@@ -674,30 +675,4 @@ fn exchange(binding: &mut Binding, nest: &mut Nest, array: ArrayId, reshape: Arr
     advances.for_each(|advance| exchanged(&mut advance.array));
     let own = binding.teams.get_mut(&nest.id).into_iter().flat_map(|team| &mut team.own);
     own.for_each(exchanged);
-}
-
-/// Computes products in 64 bits, but for those that wrap around in 32.
-pub(crate) fn widen(e: &mut Expr) {
-    let wraps = |e: &Expr| matches!(e, Expr::Cast(ScalarType::U32, _));
-    match e {
-        Expr::Binary(BinaryOp::Mul, l, r) if !wraps(l) && !wraps(r) => {
-            widen(l);
-            widen(r);
-            let factor = std::mem::replace(&mut **l, Expr::from(0));
-            **l = match factor {
-                Expr::Cast(ScalarType::I64, _) => factor,
-                factor => Expr::Cast(ScalarType::I64, Box::new(factor)),
-            };
-        }
-        Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Min | BinaryOp::Max, l, r) => {
-            widen(l);
-            widen(r);
-        }
-        Expr::Select { then, otherwise, .. } => {
-            widen(then);
-            widen(otherwise);
-        }
-        Expr::Unary(_, inner) | Expr::Cast(ScalarType::I64, inner) => widen(inner),
-        _ => {}
-    }
 }

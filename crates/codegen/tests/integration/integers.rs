@@ -78,6 +78,30 @@ fn tiles_do_not_begin_below_the_range_of_int() {
     assert!(text.contains("CEILDIV((long)first - 3, 4)") && !text.contains("original"), "{text}");
 }
 
+/// A loop to the greatest `int`, and places counted from where it begins: the constant comes last.
+#[test]
+fn sums_with_large_constants_are_long() {
+    let program = oxeye_ir::Program::parse(
+        r#"
+program near {
+  symbol P0 n: i32
+  array A0 a: f64[n] param
+  dataflow { N0 }
+  nest N0 in near {
+    for L0 i: i32 in 2147483646 - n .. 2147483646 {
+      S0: a[i + n - 2147483646] += 1.0
+    }
+  }
+}
+"#,
+    )
+    .expect("parses");
+    let text =
+        oxeye_codegen::render_nest(&program, Binding::none(), &program.nests[0], &RenderOptions::default());
+    let text = text.expect("renders");
+    assert!(text.contains("(long)"), "{text}");
+}
+
 /// Nothing is wider than `long`, so there are no tiles at its ends.
 #[test]
 fn tiles_do_not_begin_at_the_ends_of_long() {

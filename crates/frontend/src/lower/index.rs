@@ -3,7 +3,7 @@
 use super::access::has_wide_cast;
 use super::lowerer::Lowerer;
 use super::value::{Value, common, is_comparison, wraps};
-use crate::delinearize::widen;
+use crate::arithmetic::widen;
 use oxeye_ir::{Affine, BinaryOp, BoundTerm, Expr, Nest, Program, ScalarType, SymId, UnaryOp, Var};
 use std::collections::BTreeSet;
 

@@ -87,6 +87,22 @@ fn copies_run_at_the_same_time_and_the_slowest_counts() {
     assert_eq!(times.len(), 2);
 }
 
+/// What a library does while it says that the clock stands is not part of a call's time.
+#[test]
+fn libraries_may_stop_the_clock() {
+    let bench = Bench::new(1);
+    // The hook is defined behind the function.
+    let library = bench.library(
+        "clock",
+        "extern void (*oxeye_replay_clock)(int); oxeye_replay_clock(0); usleep(1000000); oxeye_replay_clock(1);\n\
+         y[0] = x[0];\n}\nvoid (*oxeye_replay_clock)(int);\nvoid nothing(void)\n{",
+    );
+    let stopped = bench.replay.time_few(&library, &bench.sample, 1).expect("runs");
+    let library = bench.library("sleep", "usleep(1000000); y[0] = x[0];");
+    let running = bench.replay.time_few(&library, &bench.sample, 1).expect("runs");
+    assert!(stopped[0] < running[0], "{stopped:?} {running:?}");
+}
+
 #[test]
 fn right_and_wrong_outputs_are_told_apart() {
     let bench = Bench::new(2);

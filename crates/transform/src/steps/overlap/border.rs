@@ -35,8 +35,12 @@ pub(super) struct Part {
 }
 
 impl Border {
-    /// The border of an array that a loop writes, if there is one that can be told.
+    /// The border of an array that a loop writes and does not read, if there is one that can be told.
     pub(super) fn of(group: &Group, writer: usize, id: ArrayId) -> Option<Self> {
+        let mut own = group.chains[writer].accesses.iter().filter(|(access, _)| access.array == id);
+        if own.any(|(_, is_written)| !is_written) {
+            return None;
+        }
         let computed = computed(&group.chains[writer], id)?;
         let readers = group.chains.iter().enumerate().filter(|(k, chain)| *k != writer && chain.uses(id));
         let windows = readers.map(|(_, chain)| Window::of(chain, id)).collect::<Option<_>>()?;
