@@ -13,8 +13,7 @@ use crate::prove::Facts;
 use crate::stand_ins::StandIns;
 use oxeye_binding::Binding;
 use oxeye_ir::{
-    Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, LoopId, Nest, NestId, Node, Program,
-    ScalarType, SymId, Var,
+    Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, LoopId, Nest, NestId, Node, Program, SymId, Var,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
