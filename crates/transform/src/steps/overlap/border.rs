@@ -66,20 +66,21 @@ impl Border {
                 })
                 .collect();
             for (d, ((first, end), (own_first, own_end))) in ends.iter().zip(&self.computed).enumerate() {
-                let mut part = |cut: &dyn Fn(&mut (Vec<Affine>, Vec<Affine>))| {
+                let mut part = |is_behind: bool, end: &Affine| {
                     let mut all: Vec<_> =
                         ends.iter().map(|(f, e)| (vec![f.clone()], vec![e.clone()])).collect();
-                    cut(&mut all[d]);
+                    let cut = if is_behind { &mut all[d].0 } else { &mut all[d].1 };
+                    cut.push(end.clone());
                     let part = Part { ends: all, lengths: lengths.clone() };
                     if !found.contains(&part) {
                         found.push(part);
                     }
                 };
                 if !is_within(own_first, first) {
-                    part(&|ends| ends.1.push(own_first.clone()));
+                    part(false, own_first);
                 }
                 if !is_within(end, own_end) {
-                    part(&|ends| ends.0.push(own_end.clone()));
+                    part(true, own_end);
                 }
             }
         }
