@@ -18,7 +18,8 @@
 //!   reads it; iterators of the tiled loops index it plus constants, where it is read also plus loops with constant ends inside
 //!   an instance; no earlier loop touches it; and the exact test finds a
 //!   write of the same element before every read (`is_covered`). So a read has the value that one instance leaves, whenever
-//!   that runs. The test is made again of the rewritten nest, for each tile.
+//!   that runs. Elements beyond the box that the loop computes may be read as well, in every iteration of the loops that do: no
+//!   loop changes them, and a tile copies those that it needs. The test is made again of the rewritten nest, for each tile.
 //! - A loop of which instances run in several tiles writes handed arrays and its own scratch alone, and reads nothing else that
 //!   the loops write. So each run of an instance has the same operands, and leaves the same.
 //! - Every instance of any other loop runs in one tile, those of one loop in their old order or, with two sizes, in one that the
