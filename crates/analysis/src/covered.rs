@@ -73,7 +73,6 @@ pub fn covering_loops(program: &Program, nest: &Nest, id: ArrayId) -> Option<Vec
 }
 
 /// A statement's place: constraints on the loops around it, and its positions among their children.
-#[derive(Clone)]
 struct Place {
     loops: Vec<LoopId>,
     positions: Vec<usize>,
@@ -138,15 +137,14 @@ fn places(nest: &Nest, id: ArrayId) -> Option<Vec<(Place, Access, bool, bool)>> 
 /// same element in that iteration. Several writes may share the elements among them.
 pub fn is_covered(program: &Program, nest: &Nest, id: ArrayId, loops: &[LoopId]) -> bool {
     let Some(places) = places(nest, id) else { return false };
-    let of = |(place, access, ..): &'_ (Place, Access, bool, bool)| (place.clone(), access.clone());
-    let writes: Vec<(Place, Access)> =
-        places.iter().filter(|(_, _, definite, guarded)| *definite && !guarded).map(of).collect();
+    let writes = places.iter().filter(|(_, _, definite, guarded)| *definite && !guarded);
+    let writes: Vec<(&Place, &Access)> = writes.map(|(place, access, ..)| (place, access)).collect();
     let mut reads = places.iter().filter(|(_, _, definite, _)| !definite);
     reads.all(|(read, element, ..)| {
         let mut context = program.assumptions.clone();
         context.extend(read.domain.iter().cloned());
         let covering = Covering { loops, read, element };
-        covering.is_covered(&context, &writes.iter().collect::<Vec<_>>(), MOST_SHARED)
+        covering.is_covered(&context, &writes, MOST_SHARED)
     })
 }
 
@@ -165,10 +163,10 @@ struct Covering<'a> {
 
 impl Covering<'_> {
     /// Whether the read is preceded by one of the writes wherever this holds; so many of them may share it.
-    fn is_covered(&self, context: &[Constraint], writes: &[&(Place, Access)], n_shared: usize) -> bool {
+    fn is_covered(&self, context: &[Constraint], writes: &[(&Place, &Access)], n_shared: usize) -> bool {
         let mut partly = Vec::new();
         for (k, write) in writes.iter().enumerate() {
-            match self.lacking(context, write) {
+            match self.lacking(context, *write) {
                 Some(lacking) if lacking.is_empty() => return true,
                 Some(lacking) => partly.push((k, lacking)),
                 None => {}
@@ -193,7 +191,7 @@ impl Covering<'_> {
     }
 
     /// What must hold beside the context for a write of the same element to precede the read; `None` if it may not even then.
-    fn lacking(&self, context: &[Constraint], (write, target): &(Place, Access)) -> Option<Vec<Constraint>> {
+    fn lacking(&self, context: &[Constraint], (write, target): (&Place, &Access)) -> Option<Vec<Constraint>> {
         let (loops, read) = (self.loops, self.read);
         let (target, element) = (target.affine_indices()?, self.element.affine_indices()?);
         // Each further loop of the write is determined by an index that is its iterator plus a constant.

@@ -125,6 +125,9 @@ impl Window {
         let mut first: Option<Vec<Range>> = None;
         let (mut offsets, mut loops) = (Vec::new(), Vec::new());
         for (access, path) in &reads {
+            // Of a diagonal, the corners of the box need not be there.
+            let is_box = |l: &Loop| access.indices.iter().filter(|index| index.uses(l.id)).count() <= 1;
+            path.iter().all(is_box).then_some(())?;
             let ranges = access.indices.iter().map(|index| range_of(index.as_affine()?, path));
             let ranges: Vec<Range> = ranges.collect::<Option<_>>()?;
             let first = first.get_or_insert_with(|| ranges.clone());

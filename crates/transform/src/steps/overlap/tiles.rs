@@ -284,23 +284,14 @@ impl Tiles {
             let Some(l) = inner.take() else { break };
             let first = self.starts[d].clone().offset(halo.0);
             let end = self.starts[d].clone().offset(self.sizes[d] + halo.1);
-            l.lower = self.bound(lower, first, true);
-            l.upper = self.bound(upper, end, false);
+            l.lower = self.narrowest(vec![lower.clone(), first], true);
+            l.upper = self.narrowest(vec![upper.clone(), end], false);
             inner = l.body.iter_mut().find_map(|node| match node {
                 Node::Loop(l) => Some(l),
                 _ => None,
             });
         }
         Node::Loop(root)
-    }
-
-    /// The greater (or the lesser) of a loop's own bound and that of the tile, whichever of them may matter.
-    fn bound(&self, own: &Affine, tile: Affine, is_lower: bool) -> Bound {
-        let inner = [tile.clone(), own.clone()];
-        match outermost(&inner, &self.known, !is_lower) {
-            Some(only) => only.into(),
-            None => Bound(vec![own.clone().into(), tile.into()]),
-        }
     }
 
     /// Loops that store the elements of an array which the tile's own iterations of a loop compute.
