@@ -19,7 +19,7 @@ use oxeye_ir::{
 
 impl Lowerer<'_> {
     /// The step of a loop.
-    fn step(&mut self, e: &ast::Expr) -> Lowered<Step> {
+    pub(super) fn step(&mut self, e: &ast::Expr) -> Lowered<Step> {
         let var = assigned_var(e);
         let is_var = |e: &ast::Expr| e.as_var() == var;
         let (sign, amount) = match &e.kind {
@@ -155,7 +155,7 @@ impl Lowerer<'_> {
         if header.changes(header.step, &body) {
             return Err(may_change(header.step.range));
         }
-        let step = match self.step(header.step)? {
+        let step = match self.counted_step(f, &header, ty)? {
             Step::Constant(step) => step,
             Step::Symbolic(_) if narrow.is_some() => {
                 let message = format!("`{name}` is narrower than `int`, and does not step by a constant");

@@ -2,6 +2,9 @@
 //!
 //! The nest counts the iterations: `x` is `first + block * k`, and how many there are is a symbol, computed before the
 //! nest. All of it holds for positive steps; that is proved, or tested before the nest.
+//!
+//! Loops with a constant step in which a pointer moves by less, `do { sum += *a++ * b[i]; } while ((i -= 2) > 0)`, are
+//! counted in the same way.
 
 use super::evolving::Here;
 use super::header::{Header, Step, Stride, may_change};
@@ -11,9 +14,10 @@ use super::limits::Limits;
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, is_comparison, is_unsigned, reads_memory};
 use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, VarId};
+use crate::evolution::{Evaluator, Evolution};
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::split_rotations;
-use crate::scan::{Scan, mentions};
+use crate::scan::{Scan, assigned_var, commas, mentions};
 use oxeye_ir::{
     Access, Affine, BinaryOp, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, Program,
     ScalarType, SymId, Update, Var,
@@ -22,9 +26,19 @@ use oxeye_ir::{
 /// Most tests before a nest for steps and first values.
 pub(super) const MOST_TESTS: usize = 8;
 
-/// How often a loop runs, as the least of some bounds; the conditions under which it does; what it writes; and, if it counts
-/// down to one end, how often that is and the last value of its variable.
-type Counts = (Vec<BoundTerm>, Vec<Expr>, Scan, Option<(Affine, Expr)>);
+/// How often a loop runs.
+struct Counts {
+    /// The least of these.
+    upper: Vec<BoundTerm>,
+    /// The conditions under which it does.
+    guards: Vec<Expr>,
+    /// What the loop writes.
+    inside: Scan,
+    /// If it counts down to one end, how often that is and the last value of its variable.
+    last: Option<(Affine, Expr)>,
+    /// What holds in each iteration.
+    known: Vec<Constraint>,
+}
 
 impl Lowerer<'_> {
     /// An amount other than a constant that a loop's variable steps by.
@@ -36,6 +50,37 @@ impl Lowerer<'_> {
             Some(by) => Ok(Step::Symbolic(Stride { by, ty: amount.ty, is_down: sign < 0 })),
             None => Err(may_change(at)),
         }
+    }
+
+    /// What a loop's variable of this type steps by. A constant is like a number that only the run knows where a pointer
+    /// walks in the loop, and its distances are no multiples of that.
+    pub(super) fn counted_step(&mut self, f: &For, header: &Header<'_>, ty: ScalarType) -> Lowered<Step> {
+        let step = self.step(header.step)?;
+        let Step::Constant(by) = step else { return Ok(step) };
+        let (body, rotations) = split_rotations(self.cx.file, &f.body);
+        let is_plain = rotations.is_empty() && !f.is_behind && !self.is_left(body);
+        if by.abs() == 1 || !is_plain || (by < 0 && is_unsigned(ty)) || !self.walks_between(f, by) {
+            return Ok(step);
+        }
+        Ok(Step::Symbolic(Stride { by: by.abs().into(), ty, is_down: by < 0 }))
+    }
+
+    /// Whether a pointer walks in a loop by a distance that is no multiple of this.
+    fn walks_between(&self, f: &For, by: i64) -> bool {
+        let is_pointer = |v: &VarId| self.is_pointer_var(*v);
+        let steps = f.step.iter().flat_map(commas).filter_map(assigned_var);
+        let written = Scan::of(self.cx.file, &f.body).written;
+        if !written.iter().copied().chain(steps).any(|v| is_pointer(&v)) {
+            return false;
+        }
+        let Some((_, evolutions)) = Evaluator::of(self.cx.file, f) else { return false };
+        evolutions.heads.iter().filter(|(var, _)| is_pointer(var)).any(|(_, head)| match head {
+            Evolution::Add { step, of: 0, .. } => step.as_sum().is_some_and(|distance| {
+                let is_constant = distance.terms.is_empty() && distance.products.is_empty();
+                !is_constant || distance.constant % by != 0
+            }),
+            _ => false,
+        })
     }
 
     /// Makes sure that a number is at least `least`, by a test before the nest if it must be.
@@ -143,7 +188,8 @@ impl Lowerer<'_> {
         self.forget(&inside);
         carried.in_header.iter().for_each(|var| _ = self.bound.remove(var));
         let mark = self.facts.len();
-        let (upper, guards, inside, last) = self.counts(header, (ty, &first, &stride), inside, s.range)?;
+        let Counts { upper, guards, inside, last, known } =
+            self.counts(header, (ty, &first, &stride), inside, s.range)?;
         if f.runs_first
             && !upper
                 .iter()
@@ -168,6 +214,7 @@ impl Lowerer<'_> {
             body: Vec::new(),
         };
         self.facts.push_loop(&l);
+        known.into_iter().for_each(|known| self.facts.push(known));
         for guard in &guards {
             self.facts.push_condition(guard, true);
         }
@@ -218,7 +265,7 @@ impl Lowerer<'_> {
             return Err(Refusal::new(header.condition.range, "nothing ends the loop")
                 .help("let its condition compare a counter with an end"));
         }
-        let (mut counts, mut ends) = (Vec::new(), Vec::new());
+        let (mut upper, mut known, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         let sub = |l: Expr, r: Expr| Expr::binary(BinaryOp::Sub, l, r);
         for term in limits.terms {
             let end = match term {
@@ -230,7 +277,9 @@ impl Lowerer<'_> {
                 }
             };
             if !stride.is_down {
-                counts.push(self.count(sub(end, first.clone()), &stride.by));
+                let count = self.count(sub(end.clone(), first.clone()), &stride.by);
+                known.extend(stride.last_within(first, &end, &count));
+                upper.push(count);
                 continue;
             }
             if !self.is_never_negative(&end) {
@@ -238,10 +287,13 @@ impl Lowerer<'_> {
                 return Err(Refusal::new(at, message).help("count upwards, or use a constant"));
             }
             let distance = sub(first.clone(), end.clone());
-            counts.push(self.count(Expr::binary(BinaryOp::Add, distance.clone(), Expr::from(1)), &stride.by));
+            let count = self.count(Expr::binary(BinaryOp::Add, distance.clone(), Expr::from(1)), &stride.by);
+            known.extend(stride.last_within(first, &end, &count));
+            upper.push(count);
             ends.push((end, distance));
         }
-        let last = match (counts.as_slice(), ends.as_slice()) {
+        let last = match (upper.as_slice(), ends.as_slice()) {
+            _ if stride.is_constant() => None,
             ([BoundTerm::Affine { expr, divisor: 1 }], [(end, distance)]) => {
                 let far =
                     Expr::binary(BinaryOp::Mul, stride.by.clone().into(), expr.clone().offset(-1).into());
@@ -262,7 +314,7 @@ impl Lowerer<'_> {
             }
             _ => None,
         };
-        Ok((counts, limits.guards, limits.inside, last))
+        Ok(Counts { upper, guards: limits.guards, inside: limits.inside, last, known })
     }
 
     /// The number of steps that lead so far.
@@ -274,7 +326,9 @@ impl Lowerer<'_> {
         };
         self.relies_on(&distance);
         self.relies_on(&by);
-        let name = format!("({step} > 0 && {far} > 0 ? ({far} - 1) / {step} + 1 : 0)");
+        let is_positive = by.as_affine().and_then(Affine::as_constant).is_some_and(|by| by > 0);
+        let is_step = if is_positive { String::new() } else { format!("{step} > 0 && ") };
+        let name = format!("({is_step}{far} > 0 ? ({far} - 1) / {step} + 1 : 0)");
         let id = self.computed_before(name);
         self.assume(Constraint::ge(Affine::var(id), 0.into()));
         Affine::var(id).into()
@@ -390,6 +444,21 @@ impl Lowerer<'_> {
 }
 
 impl Stride {
+    fn is_constant(&self) -> bool {
+        self.by.as_constant().is_some()
+    }
+
+    /// That a variable that steps by a constant does not go beyond its end in the last of so many iterations.
+    fn last_within(&self, first: &Expr, end: &Expr, count: &BoundTerm) -> Option<Constraint> {
+        let BoundTerm::Affine { expr: count, divisor: 1 } = count else { return None };
+        let (first, end) = (first.as_affine()?.clone(), end.as_affine()?.clone());
+        let far = count.clone().offset(-1).scaled(self.by.as_constant()?);
+        Some(match self.is_down {
+            true => Constraint::ge(first - far, end),
+            false => Constraint::ge(end.offset(-1), first + far),
+        })
+    }
+
     /// What the variable is in an iteration.
     fn value(&self, first: &Expr, last: Option<&(Affine, Expr)>, id: LoopId) -> Expr {
         match (last, self.is_down) {
@@ -470,10 +539,11 @@ pub(super) fn text(program: &Program, e: &Expr) -> Option<String> {
             for (var, c) in a.terms() {
                 let Var::Sym(id) = var else { return None };
                 let name = &program.symbols.get(&id)?.name;
-                // Itself a number that is computed so, a variable, or a part of one.
+                // Itself a number that is computed so, a variable, a part of one, or what one holds before the nest.
                 let is_computed = name.starts_with("((long)");
                 let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']');
-                if !is_computed && !name.replace("->", ".").chars().all(is_part) {
+                let before = name.strip_prefix('(').and_then(|name| name.strip_suffix(')'));
+                if !is_computed && !before.unwrap_or(name).replace("->", ".").chars().all(is_part) {
                     return None;
                 }
                 let factor =

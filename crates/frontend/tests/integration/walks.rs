@@ -33,6 +33,16 @@ void fields(int n, const int *restrict from, int *restrict re, int *restrict im)
         from += 2;
     }
 }
+float folded(const float *a, const float *b, int taps)
+{
+    int i = taps - 1;
+    float sum = 0.0f;
+    do {
+        sum += (a[0] * b[0]) + (a[i] * b[i]);
+        a++; b++;
+    } while ((i -= 2) > 0);
+    return sum;
+}
 "
     ));
 }
@@ -123,6 +133,67 @@ int main(int argc, char **argv)
 }
 
 #[test]
+fn pointers_walk_beside_counters_with_other_steps() {
+    same_output(
+        "static double folded(int taps, const double *a, const double *b)
+{
+    int i = taps - 1;
+    double sum = 0.0;
+    do {
+        sum += a[0] * b[0] + a[i] * b[i];
+        a++; b++;
+    } while ((i -= 2) > 0);
+    return sum;
+}
+static double *every_third(int first, int n, const double *x, double *restrict y)
+{
+    for (int i = first; i < n; i += 3)
+        *y++ += x[i];
+    return y;
+}
+static const double *down(int n, const double *x, double *restrict y)
+{
+    int i;
+    for (i = n - 1; i > 1; i -= 2, x += 3)
+        y[i] += *x;
+    y[0] += i;
+    return x;
+}
+static double *rows(int n, const double *x, double *restrict y)
+{
+    for (int i = 0; i < n; i += 2) {
+        for (int j = 0; j < 4; j++)
+            y[j] += x[i + j];
+        y += 5;
+    }
+    return y;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), size = 5 * n + 16;
+    double *x = malloc(size * sizeof *x), *y = calloc(size, sizeof *y), sum = 0.0;
+    for (int i = 0; i < size; i++)
+        x[i] = i % 7 - 2;
+    long moved = 0;
+    for (int k = 0; k < 4; k++) {
+        sum += folded(n + k + 1, x, x + 3);
+        moved += every_third(k, n, x, y) - y;
+        moved += down(n - k, x, y) - x;
+        moved += rows(n - k, x, y) - y;
+    }
+    for (int i = 0; i < size; i++)
+        sum += y[i] * (i % 11);
+    printf(\"%.17g %ld\\n\", sum, moved);
+    free(x); free(y);
+    return 0;
+}
+",
+        4,
+        SIZES,
+    );
+}
+
+#[test]
 fn replays_of_pointers_that_walk_agree() {
     replays_agree(
         "void train(int n, int m, double *w, const double *d)
@@ -135,8 +206,16 @@ fn replays_of_pointers_that_walk_agree() {
     if (w == d)
         printf(\"no\\n\");
 }
+void folded(int n, const double *a, double *restrict b)
+{
+    int i = n - 1;
+    do {
+        b[i] += a[0];
+        a++;
+    } while ((i -= 2) > 0);
+}
 ",
-        &["train"],
+        &["train", "folded"],
     );
 }
 

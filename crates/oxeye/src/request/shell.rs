@@ -191,6 +191,8 @@ impl<'t> Script<'t> {
         let mut folder = Some(PathBuf::new());
         let mut outer = Vec::new();
         let mut command = "";
+        // What is said if nothing is printed behind it.
+        let mut thrown_away = None;
         let (mut is_start, mut descriptor) = (true, "1");
         let mut tokens = self.tokens.iter();
         while let Some(token) = tokens.next() {
@@ -208,13 +210,19 @@ impl<'t> Script<'t> {
                         && descriptor == "1"
                         && !(*sign == ">&" && is_descriptor(&file.text))
                     {
-                        files.extend(file.place(sign, folder.as_deref())?);
+                        match file.is_thrown_away() {
+                            true => thrown_away = Some((sign, &file.text)),
+                            false => files.extend(file.place(sign, folder.as_deref())?),
+                        }
                     }
                     descriptor = "1";
                 }
                 Token::Sign(_) => is_start = true,
                 Token::Descriptor(number) => descriptor = number,
-                Token::Word(word) if std::mem::take(&mut is_start) => command = &word.text,
+                Token::Word(word) if std::mem::take(&mut is_start) => {
+                    command = &word.text;
+                    thrown_away = thrown_away.filter(|_| !may_print(command));
+                }
                 Token::Word(word) if command == "cd" => {
                     let is_clear = word.is_plain && !word.text.starts_with('-');
                     folder = folder.filter(|_| is_clear).map(|folder| folder.join(&word.text));
@@ -226,6 +234,9 @@ impl<'t> Script<'t> {
                 Token::Word(_) => {}
             }
         }
+        if let Some((sign, file)) = thrown_away {
+            return Err(format!("`{sign} {file}`: what is printed is compared, so leave that out"));
+        }
         files.sort();
         files.dedup();
         Ok(files)
@@ -233,21 +244,29 @@ impl<'t> Script<'t> {
 }
 
 impl Word {
+    /// Whether nobody reads what is sent to the file of this name.
+    fn is_thrown_away(&self) -> bool {
+        self.is_plain && self.text.starts_with("/dev/") && self.text != "/dev/stdout"
+    }
+
     /// The file that output is sent to; `None` if that is where it would go anyway.
     fn place(&self, sign: &str, folder: Option<&Path>) -> Result<Option<PathBuf>, String> {
         let Word { text, is_plain, .. } = self;
         match folder {
             _ if !is_plain => Err(format!("`{sign} {text}`: name the file itself, since it is compared")),
             _ if text == "/dev/stdout" => Ok(None),
-            _ if text.starts_with("/dev/") => {
-                Err(format!("`{sign} {text}`: what is printed is compared, so leave that out"))
-            }
             Some(folder) => Ok(Some(folder.join(text))),
             None => Err(format!(
                 "`{sign} {text}`: the file is compared, but its folder is not clear; name that itself behind `cd`"
             )),
         }
     }
+}
+
+/// Whether a command is one that prints something, as far as its name tells.
+fn may_print(command: &str) -> bool {
+    const SILENT: [&str; 7] = ["rm", "mv", "cp", "mkdir", "touch", "true", "sleep"];
+    !BUILT_IN.contains(&command) && !SILENT.contains(&command) && variable(command).is_none()
 }
 
 /// What `sh` has instead of a sign of bash.
@@ -442,6 +461,8 @@ mod tests {
             ("./p > tmp; ./q < tmp; rm tmp", vec![]),
             ("./p $X > /abs/out 2>&1", vec!["/abs/out"]),
             ("./p | tee log > /dev/stdout", vec![]),
+            ("./p > /dev/null; for f in a b; do tail $f; done", vec![]),
+            ("mkdir -p out && ./p out > /dev/null; cat out/x", vec![]),
         ] {
             let files: Vec<String> = files.into_iter().map(str::to_owned).collect();
             assert_eq!(written(text), Ok::<Vec<String>, String>(files), "{text}");
@@ -449,6 +470,8 @@ mod tests {
         for (text, why) in [
             ("./p > $OUT", "name the file itself"),
             ("./p | sort > /dev/null", "leave that out"),
+            ("./p > /dev/null; rm -f tmp", "leave that out"),
+            ("for i in 1 2; do ./p $i > /dev/null; done", "leave that out"),
             ("cd $X && ./p > log", "its folder is not clear"),
             ("./p | sort >", "no file is named behind `>`"),
         ] {
