@@ -55,13 +55,15 @@ pub(super) enum Step {
     Symbolic(Stride),
 }
 
-/// What a loop's variable steps by that only the run knows.
+/// What a loop's variable steps by that only the run knows, or that is taken so.
 pub(super) struct Stride {
     /// Above zero.
     pub(super) by: Affine,
     pub(super) ty: ScalarType,
     /// Whether it is subtracted.
     pub(super) is_down: bool,
+    /// If it is a constant, the pointer beside it that walks by no multiple of it.
+    pub(super) beside: Option<VarId>,
 }
 
 fn no_counter(at: Range) -> Box<Refusal> {

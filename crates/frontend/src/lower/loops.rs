@@ -155,7 +155,7 @@ impl Lowerer<'_> {
         if header.changes(header.step, &body) {
             return Err(may_change(header.step.range));
         }
-        let step = match self.counted_step(f, &header, ty)? {
+        let step = match self.counted_step(f, &header, (ty, narrow.is_some()))? {
             Step::Constant(step) => step,
             Step::Symbolic(_) if narrow.is_some() => {
                 let message = format!("`{name}` is narrower than `int`, and does not step by a constant");

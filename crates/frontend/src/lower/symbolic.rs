@@ -3,7 +3,7 @@
 //! The nest counts the iterations: `x` is `first + block * k`, and how many there are is a symbol, computed before the
 //! nest. All of it holds for positive steps; that is proved, or tested before the nest.
 //!
-//! Loops with a constant step in which a pointer moves by less, `do { sum += *a++ * b[i]; } while ((i -= 2) > 0)`, are
+//! Loops with a constant step in which a pointer walks by no multiple of it, `do { sum += *a++ * b[i]; } while ((i -= 2) > 0)`, are
 //! counted in the same way.
 
 use super::evolving::Here;
@@ -47,40 +47,54 @@ impl Lowerer<'_> {
         let exact = self.exact(&amount.e);
         let by = exact.and_then(|e| e.as_affine().cloned().or_else(|| self.computed_end(&e)));
         match by.filter(|_| !amount.ty.is_float()) {
-            Some(by) => Ok(Step::Symbolic(Stride { by, ty: amount.ty, is_down: sign < 0 })),
+            Some(by) => Ok(Step::Symbolic(Stride { by, ty: amount.ty, is_down: sign < 0, beside: None })),
             None => Err(may_change(at)),
         }
     }
 
     /// What a loop's variable of this type steps by. A constant is like a number that only the run knows where a pointer
     /// walks in the loop, and its distances are no multiples of that.
-    pub(super) fn counted_step(&mut self, f: &For, header: &Header<'_>, ty: ScalarType) -> Lowered<Step> {
+    pub(super) fn counted_step(
+        &mut self,
+        f: &For,
+        header: &Header<'_>,
+        (ty, is_narrow): (ScalarType, bool),
+    ) -> Lowered<Step> {
         let step = self.step(header.step)?;
         let Step::Constant(by) = step else { return Ok(step) };
         let (body, rotations) = split_rotations(self.cx.file, &f.body);
         let is_plain = rotations.is_empty() && !f.is_behind && !self.is_left(body);
-        if by.abs() == 1 || !is_plain || (by < 0 && is_unsigned(ty)) || !self.walks_between(f, by) {
+        if by.abs() == 1 || is_narrow || !is_plain || (by < 0 && is_unsigned(ty)) {
             return Ok(step);
         }
-        Ok(Step::Symbolic(Stride { by: by.abs().into(), ty, is_down: by < 0 }))
+        Ok(match self.walking_between(f, by) {
+            None => step,
+            beside => Step::Symbolic(Stride { by: by.abs().into(), ty, is_down: by < 0, beside }),
+        })
     }
 
-    /// Whether a pointer walks in a loop by a distance that is no multiple of this.
-    fn walks_between(&self, f: &For, by: i64) -> bool {
+    /// A pointer that walks in a loop by a distance that is no multiple of this.
+    fn walking_between(&self, f: &For, by: i64) -> Option<VarId> {
         let is_pointer = |v: &VarId| self.is_pointer_var(*v);
         let steps = f.step.iter().flat_map(commas).filter_map(assigned_var);
         let written = Scan::of(self.cx.file, &f.body).written;
         if !written.iter().copied().chain(steps).any(|v| is_pointer(&v)) {
-            return false;
+            return None;
         }
-        let Some((_, evolutions)) = Evaluator::of(self.cx.file, f) else { return false };
-        evolutions.heads.iter().filter(|(var, _)| is_pointer(var)).any(|(_, head)| match head {
+        let (_, evolutions) = Evaluator::of(self.cx.file, f)?;
+        let is_between = |head: &Evolution| match head {
             Evolution::Add { step, of: 0, .. } => step.as_sum().is_some_and(|distance| {
                 let is_constant = distance.terms.is_empty() && distance.products.is_empty();
                 !is_constant || distance.constant % by != 0
             }),
             _ => false,
-        })
+        };
+        evolutions.heads.iter().find(|(var, head)| is_pointer(var) && is_between(head)).map(|(var, _)| *var)
+    }
+
+    /// Why a loop is not counted: where its step is a constant, that was wanted for a pointer only.
+    fn uncounted_by(&self, stride: &Stride, at: Range, refusal: Box<Refusal>) -> Box<Refusal> {
+        stride.beside.map_or(refusal, |pointer| self.unclear(pointer, at))
     }
 
     /// Makes sure that a number is at least `least`, by a test before the nest if it must be.
@@ -160,23 +174,10 @@ impl Lowerer<'_> {
         if f.is_behind || !rotations.is_empty() || header.after.iter().any(|e| e.mentions(var)) {
             let message =
                 format!("`{name}` does not step by a constant, and what changes with it is unclear");
-            return Err(Refusal::new(at, message).help("count with a step of one and multiply"));
+            let refusal = Refusal::new(at, message).help("count with a step of one and multiply");
+            return Err(self.uncounted_by(&stride, s.range, refusal));
         }
-        let first = self.hoisting(None, out, |l, _| l.value(header.init))?;
-        let first = self.ahead(first, header.init.range)?;
-        let mode = if ty == ScalarType::I32 { Mode::Narrow } else { Mode::Exact };
-        let refuse = |what: &str, help: &str| {
-            let message = format!("the first value of `{name}`, which does not step by a constant, {what}");
-            Err(Refusal::new(header.init.range, message).help(help))
-        };
-        let first = match self.stripped(&first.e, mode) {
-            Some(e) if !first.ty.is_float() && !reads_memory(&e) => e,
-            _ => return refuse("may change in the nest", "copy it into a variable before the nest"),
-        };
-        // The products below must not be greater than the variable is.
-        if !stride.is_down && !self.is_never_negative(&first) {
-            return refuse("may be negative", "count from zero");
-        }
+        let first = self.first_by(header, (ty, &stride), s.range, out)?;
         self.set_pointers(header, true, s.range, out)?;
         self.set_pointers(header, false, s.range, out)?;
         let inside = Scan::of(self.cx.file, s);
@@ -235,6 +236,34 @@ impl Lowerer<'_> {
         Ok(())
     }
 
+    /// The first value of a variable of type `ty` that steps so.
+    fn first_by(
+        &mut self,
+        header: &Header<'_>,
+        (ty, stride): (ScalarType, &Stride),
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<Expr> {
+        let name = self.name(header.var).replace('.', "_");
+        let first = self.hoisting(None, out, |l, _| l.value(header.init))?;
+        let first = self.ahead(first, header.init.range)?;
+        let mode = if ty == ScalarType::I32 { Mode::Narrow } else { Mode::Exact };
+        let refuse = |l: &Self, what: &str, help: &str| {
+            let message = format!("the first value of `{name}`, which does not step by a constant, {what}");
+            let refusal = Refusal::new(header.init.range, message).help(help);
+            Err(l.uncounted_by(stride, at, refusal))
+        };
+        let first = match self.stripped(&first.e, mode) {
+            Some(e) if !first.ty.is_float() && !reads_memory(&e) => e,
+            _ => return refuse(self, "may change in the nest", "copy it into a variable before the nest"),
+        };
+        // The products of a count with the step must not be greater than the variable is.
+        if !stride.is_down && !self.is_never_negative(&first) {
+            return refuse(self, "may be negative", "count from zero");
+        }
+        Ok(first)
+    }
+
     /// How often the loop runs.
     fn counts(
         &mut self,
@@ -273,7 +302,8 @@ impl Lowerer<'_> {
                 BoundTerm::Data(end) => end,
                 BoundTerm::Affine { .. } | BoundTerm::Open => {
                     let message = "the end of a loop that does not step by a constant is a quotient";
-                    return Err(Refusal::new(at, message).help("copy it into a variable before the nest"));
+                    let refusal = Refusal::new(at, message).help("copy it into a variable before the nest");
+                    return Err(self.uncounted_by(stride, at, refusal));
                 }
             };
             if !stride.is_down {
@@ -284,7 +314,8 @@ impl Lowerer<'_> {
             }
             if !self.is_never_negative(&end) {
                 let message = "a loop that counts down by something other than a constant may go below zero";
-                return Err(Refusal::new(at, message).help("count upwards, or use a constant"));
+                let refusal = Refusal::new(at, message).help("count upwards, or use a constant");
+                return Err(self.uncounted_by(stride, at, refusal));
             }
             let distance = sub(first.clone(), end.clone());
             let count = self.count(Expr::binary(BinaryOp::Add, distance.clone(), Expr::from(1)), &stride.by);

@@ -62,6 +62,11 @@ void triangle(int n, const double *restrict x, double *restrict y)
         for (int j = 0; j < i; j++)
             *y++ = x[j];
 }
+void narrow(short n, const double *restrict x, double *restrict y)
+{
+    for (short i = 0; i < n; i += 2)
+        *y++ = x[i];
+}
 "
     ));
 }

@@ -40,11 +40,14 @@ const SIGNS: [&str; 20] = [
     "<", ">",
 ];
 /// Words that a shell takes for itself where a command begins.
-const BUILT_IN: [&str; 29] = [
+const BUILT_IN: [&str; 31] = [
     "cd", "export", "set", "unset", "ulimit", "umask", "exec", "eval", ".", "!", "{", "}", "if", "then",
-    "else", "fi", "for", "while", "do", "done", "case", "esac", "in", "time", "command", "wait", "trap",
-    "exit", "read",
+    "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "time", "command",
+    "wait", "trap", "exit", "read",
 ];
+
+/// Those of them behind which a command begins.
+const OPENING: [&str; 10] = ["{", "!", "if", "then", "elif", "else", "while", "until", "do", "time"];
 
 impl<'t> Script<'t> {
     /// Takes a command apart.
@@ -136,7 +139,7 @@ impl<'t> Script<'t> {
                     let is_before = is_env || sets(word);
                     if !is_before {
                         found.push(word);
-                        is_start = false;
+                        is_start = OPENING.contains(&word.text.as_str());
                     }
                 }
                 Token::Word(_) => {}
@@ -221,6 +224,7 @@ impl<'t> Script<'t> {
                 Token::Descriptor(number) => descriptor = number,
                 Token::Word(word) if std::mem::take(&mut is_start) => {
                     command = &word.text;
+                    is_start = OPENING.contains(&command);
                     thrown_away = thrown_away.filter(|_| !may_print(command));
                 }
                 Token::Word(word) if command == "cd" => {

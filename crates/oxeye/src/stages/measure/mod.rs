@@ -274,6 +274,8 @@ fn try_candidates(
         let untried = nest.trials[rest].iter_mut().filter(|trial| trial.verdict == Verdict::NotTried);
         untried.for_each(|trial| trial.why = Some(why.into()));
     } else if !rest.is_empty() && !session.is_over(bench.deadline) {
+        // Wider vectors than the user's build has may be all that is missing.
+        nest.winner = refined_by(widen, &bench, how, (nest.winner, &mut nest.trials), &mut baseline)?;
         let note = "nothing that was advised is faster, so what the nest itself suggests was tried as well";
         remark(&mut nest.note, note);
         let time = for_suggestions(session.options.budget, nest.calls.share);
@@ -307,16 +309,30 @@ pub(crate) fn refine(
     trials: &mut Vec<Trial>,
     baseline_seconds: &mut f64,
 ) -> Result<Option<usize>, Error> {
-    for refined in [specialise, widen] {
-        let mut finalists = refined(bench, how, trials)?;
-        if finalists.is_empty() {
-            continue;
-        }
-        let before = winner;
-        winner = choose(bench, how, &mut finalists, trials, baseline_seconds)?.or(before);
-        demote(trials, before, winner);
+    for refinement in [specialise as Refinement, widen] {
+        winner = refined_by(refinement, bench, how, (winner, trials), baseline_seconds)?;
     }
     Ok(winner)
+}
+
+/// Adds the fastest schedules in another form to the trials, and gives the positions of those that may win.
+type Refinement = fn(&Bench<'_>, Rendering<'_>, &mut Vec<Trial>) -> Result<Vec<usize>, Error>;
+
+/// The winner with what one refinement adds.
+fn refined_by(
+    refinement: Refinement,
+    bench: &Bench<'_>,
+    how: Rendering<'_>,
+    (winner, trials): (Option<usize>, &mut Vec<Trial>),
+    baseline_seconds: &mut f64,
+) -> Result<Option<usize>, Error> {
+    let mut finalists = refinement(bench, how, trials)?;
+    if finalists.is_empty() {
+        return Ok(winner);
+    }
+    let after = choose(bench, how, &mut finalists, trials, baseline_seconds)?.or(winner);
+    demote(trials, winner, after);
+    Ok(after)
 }
 
 /// Positions of the best trials besides the winner that one thread runs and that are faster than the original: what is faster
