@@ -1,8 +1,8 @@
 //! Targets of loops that accumulate concurrently.
 
-use crate::context::Context;
+use crate::context::{Context, is_identifier};
 use crate::expand::{Item, all_accesses, collect_loops, constant_shape};
-use oxeye_ir::{Access, Array, ArrayId, Expr, Form, Loop, Reduction};
+use oxeye_ir::{Access, Array, ArrayId, Expr, Form, Loop, Reduction, Storage};
 use std::collections::BTreeSet;
 
 /// Size above which arrays are not copied to every thread's stack.
@@ -16,7 +16,7 @@ pub(crate) enum Target {
     Scalar,
     /// A small array.
     Section,
-    /// A one-dimensional array that may be large.
+    /// A one-dimensional array that may be large, or stands in the file.
     Parts,
     /// Nothing that can be combined.
     Unknown,
@@ -60,9 +60,11 @@ pub(crate) fn target(array: &Array, header: &Loop, body: &[Item]) -> Target {
         let size = i64::try_from(array.element.bytes()).ok()?;
         shape.iter().try_fold(size, |p, n| p.checked_mul(*n))
     });
+    // Clang 19 loses sums into sections of arrays that stand in the file: one in some thousand runs is wrong.
+    let is_of_file = array.storage == Storage::Global && array.shape.len() == 1 && is_identifier(&array.name);
     match (bytes, array.shape.as_slice()) {
         _ if matches!(array.form, Form::Leading(_)) => Target::Unknown,
-        (Some(b), _) if b <= MAX_STACK_BYTES => Target::Section,
+        (Some(b), _) if b <= MAX_STACK_BYTES && !is_of_file => Target::Section,
         _ if are_fixed && are_apart(&elements) => Target::Elements(elements),
         (_, [Some(_)]) => Target::Parts,
         _ => Target::Unknown,

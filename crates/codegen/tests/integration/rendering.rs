@@ -288,6 +288,31 @@ fn reductions() {
     same_results(REDUCTIONS, &[&[("n", 13), ("m", 61)], &[("n", 1), ("m", 3)], &[("n", 8), ("m", 64)]]);
 }
 
+/// Sections of arrays of the file in `reduction` clauses lose sums with clang 19.
+#[test]
+fn threads_have_parts_of_their_own_of_arrays_of_the_file() {
+    let counts = r#"
+program counts {
+  symbol P0 n: i32
+  array A0 bin: i32[n] param
+  array A1 h: i32[7] global
+  dataflow { N0 N1 }
+  nest N0 in counts {
+    for L0 i: i32 in 0 .. n {
+      S0: h[bin[i]] += 1
+    }
+  }
+  nest N1 in counts {
+    for L0 i: i32 in 0 .. n parallel reduce(+ h) {
+      S0: h[bin[i]] += 1
+    }
+  }
+}
+"#;
+    let text = text(counts, 2);
+    assert!(text.contains("h_part[bin[i]] += 1;") && !text.contains("reduction("), "{text}");
+}
+
 const EXPRESSIONS: &str = r#"
 program expressions {
   symbol P0 n: i32
