@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::print::{element_type, prec};
 use crate::targets::{Target, target};
 use crate::team::refused;
-use oxeye_ir::{Access, Array, ArrayId, BoundTerm, Expr, Form, Loop, Reduction, Storage, Update};
+use oxeye_ir::{Access, Array, ArrayId, BoundTerm, Expr, Form, Loop, Reduction, Update};
 use std::collections::BTreeSet;
 
 /// The text around a loop that accumulates.
@@ -201,9 +201,8 @@ impl Context<'_> {
             && !self.binding.views.contains_key(&array.id);
         let has_name = match target {
             Target::Scalar => is_variable,
-            Target::Section => is_variable && array.storage == Storage::Global,
             Target::Parts => true,
-            Target::Elements(_) | Target::Unknown => false,
+            Target::Section | Target::Elements(_) | Target::Unknown => false,
         };
         match has_name {
             true => Ok(()),

@@ -14,7 +14,7 @@ pub(crate) enum Target {
     Elements(Vec<Access>),
     /// A scalar.
     Scalar,
-    /// A small array.
+    /// A small array that does not stand in the file.
     Section,
     /// A one-dimensional array that may be large, or stands in the file.
     Parts,
@@ -61,7 +61,7 @@ pub(crate) fn target(array: &Array, header: &Loop, body: &[Item]) -> Target {
         shape.iter().try_fold(size, |p, n| p.checked_mul(*n))
     });
     // Clang 19 loses sums into sections of arrays that stand in the file: one in some thousand runs is wrong.
-    let is_of_file = array.storage == Storage::Global && array.shape.len() == 1 && is_identifier(&array.name);
+    let is_of_file = array.storage == Storage::Global && is_identifier(&array.name);
     match (bytes, array.shape.as_slice()) {
         _ if matches!(array.form, Form::Leading(_)) => Target::Unknown,
         (Some(b), _) if b <= MAX_STACK_BYTES && !is_of_file => Target::Section,
