@@ -140,7 +140,9 @@ impl Widening<'_> {
             false => [upper.iter().map(|r| r.least).min().unwrap_or(0) - 1, least + step],
         };
         let fits = |value: &i128| (LEAST..=MOST).contains(value);
-        let is_wide = !ends.iter().chain([&least, &most]).all(fits);
+        // What a tile begins with may be less than any `int` where the first of its elements is not.
+        let multiple = least.saturating_mul(largest_divisor(&l.lower));
+        let is_wide = !ends.iter().chain([&least, &most, &multiple]).all(fits) || self.follows_wide(&l.lower);
         for bound in [&l.lower, &l.upper] {
             self.note_long(bound);
         }
@@ -148,6 +150,15 @@ impl Widening<'_> {
             l.ty = ScalarType::I64;
         }
         Range { least, most, is_long: is_wide }
+    }
+
+    /// Whether a loop begins at an iterator below zero that is `long`, and that the source does not have.
+    fn follows_wide(&self, lower: &Bound) -> bool {
+        lower.0.iter().filter_map(BoundTerm::as_affine).flat_map(Affine::terms).any(|(v, c)| {
+            let is_made = matches!(v, Var::Loop(id) if !self.source.contains_key(&id));
+            let Range { least, is_long, .. } = self.of(v);
+            c == 1 && is_made && is_long && least < 0
+        })
     }
 
     /// An expression as the source has it, where its loops are copies of loops of the source.
@@ -271,6 +282,15 @@ impl Widening<'_> {
             BoundTerm::Open => Range { least: 0, most: i64::MAX.into(), is_long: true },
         }
     }
+}
+
+/// The greatest number that a term of a bound is divided by.
+fn largest_divisor(bound: &Bound) -> i128 {
+    let divisors = bound.0.iter().map(|term| match term {
+        BoundTerm::Affine { divisor, .. } => i128::from(*divisor),
+        BoundTerm::Data(_) | BoundTerm::Open => 1,
+    });
+    divisors.max().unwrap_or(1)
 }
 
 /// Whether a sum has a constant that may bring it back from beyond `int`: iterators that begin at the end of their range.

@@ -78,6 +78,37 @@ fn tiles_do_not_begin_below_the_range_of_int() {
     assert!(text.contains("CEILDIV((long)first - 3, 4)") && !text.contains("original"), "{text}");
 }
 
+/// A multiple of what counts tiles may then be further below.
+#[test]
+fn multiples_do_not_fall_below_the_range_of_int() {
+    let program = oxeye_ir::Program::parse(
+        r#"
+program written_out {
+  symbol P0 first: i32
+  array A0 a: f64[?] param
+  dataflow { N0 N1 }
+  nest N0 in written_out {
+    for L0 i: i32 in first .. first + 3 {
+      S0: a[i - first] += 1.0
+    }
+  }
+  nest N1 in written_out {
+    for L0 it: i32 in ceil((first - 2) / 3) .. ceil((first + 3) / 3) {
+      if 3 * it >= first && first + 3 >= 3 * it + 3 {
+        S0: a[3 * it - first] += 1.0
+      }
+    }
+  }
+}
+"#,
+    )
+    .expect("parses");
+    let nest = oxeye_ir::Nest { id: program.nests[0].id, ..program.nests[1].clone() };
+    let text = oxeye_codegen::render_nest(&program, Binding::none(), &nest, &RenderOptions::default());
+    let text = text.expect("renders");
+    assert!(text.contains("for (long it = ") && text.contains("if (3 * it >= first && "), "{text}");
+}
+
 /// A loop to the greatest `int`, and places counted from where it begins: the constant comes last.
 #[test]
 fn sums_with_large_constants_are_long() {
