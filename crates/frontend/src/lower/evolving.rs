@@ -624,7 +624,7 @@ impl Lowerer<'_> {
 }
 
 /// Whether a type is one that loops count with.
-fn is_counted(ty: ScalarType) -> bool {
+pub(super) fn is_counted(ty: ScalarType) -> bool {
     matches!(ty, ScalarType::I32 | ScalarType::I64 | ScalarType::U32 | ScalarType::U64)
 }
 
@@ -639,7 +639,7 @@ fn never_less(times: &Affine) -> Expr {
 }
 
 /// Whether a loop reads a variable other than to step it.
-fn reads(f: &For, var: VarId) -> bool {
+pub(super) fn reads(f: &For, var: VarId) -> bool {
     let (mut n_mentioned, mut n_set) = (0, 0);
     let mut look = |e: &ast::Expr| {
         n_mentioned += usize::from(e.as_var() == Some(var));

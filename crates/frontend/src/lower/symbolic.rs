@@ -3,15 +3,16 @@
 //! The nest counts the iterations: `x` is `first + block * k`, and how many there are is a symbol, computed before the
 //! nest. All of it holds for positive steps; that is proved, or tested before the nest.
 //!
-//! Loops with a constant step in which a pointer walks by no multiple of it, `do { sum += *a++ * b[i]; } while ((i -= 2) > 0)`, are
-//! counted in the same way.
+//! Loops with a constant step in which a pointer or a number walks by no multiple of it, `do { sum += *a++ * b[i]; } while ((i -= 2)
+//! > 0)` and `for (i = 0, k = 0; i < n; i += 2) y[k++] = x[i]`, are counted in the same way.
 
-use super::evolving::Here;
+use super::evolving::{Here, is_counted, reads};
 use super::header::{Header, Step, Stride, may_change};
 use super::index::Mode;
 use super::iterations::Counted;
 use super::limits::Limits;
 use super::lowerer::{Bound, Lowerer};
+use super::searches::leave_loop;
 use super::value::{Value, is_comparison, is_unsigned, reads_memory};
 use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, VarId};
 use crate::evolution::{Evaluator, Evolution};
@@ -52,8 +53,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What a loop's variable of this type steps by. A constant is like a number that only the run knows where a pointer
-    /// walks in the loop, and its distances are no multiples of that.
+    /// What a loop's variable of this type steps by. A constant is like a number that only the run knows where a pointer or
+    /// another number walks in the loop, and its distances are no multiples of that.
     pub(super) fn counted_step(
         &mut self,
         f: &For,
@@ -67,21 +68,32 @@ impl Lowerer<'_> {
         if by.abs() == 1 || is_narrow || !is_plain || (by < 0 && is_unsigned(ty)) {
             return Ok(step);
         }
-        Ok(match self.walking_between(f, by) {
+        Ok(match self.walking_between(f, header.var, by) {
             None => step,
-            beside => Step::Symbolic(Stride { by: by.abs().into(), ty, is_down: by < 0, beside }),
+            Some(walking) => {
+                let beside = Some(walking).filter(|v| self.is_pointer_var(*v));
+                // It can be read without what a number holds.
+                self.reading.has_split |= beside.is_none();
+                Step::Symbolic(Stride { by: by.abs().into(), ty, is_down: by < 0, beside })
+            }
         })
     }
 
-    /// A pointer that walks in a loop by a distance that is no multiple of this.
-    fn walking_between(&self, f: &For, by: i64) -> Option<VarId> {
+    /// A pointer, or else a number that the loop reads, that walks in it by a distance that is no multiple of this.
+    fn walking_between(&self, f: &For, counter: VarId, by: i64) -> Option<VarId> {
+        let file = self.cx.file;
         let is_pointer = |v: &VarId| self.is_pointer_var(*v);
+        let body = Scan::of(file, &f.body);
+        let is_number = |v: &VarId| {
+            let is_counted = file.var(*v).ty.as_scalar().is_some_and(|scalar| is_counted(scalar.ty));
+            self.reading.splits && is_counted && *v != counter && !body.declared.contains(v) && reads(f, *v)
+        };
         let steps = f.step.iter().flat_map(commas).filter_map(assigned_var);
-        let written = Scan::of(self.cx.file, &f.body).written;
-        if !written.iter().copied().chain(steps).any(|v| is_pointer(&v)) {
+        let written: Vec<VarId> = body.written.iter().copied().chain(steps).collect();
+        if !written.iter().any(|v| is_pointer(v) || is_number(v)) {
             return None;
         }
-        let (_, evolutions) = Evaluator::of(self.cx.file, f)?;
+        let (_, evolutions) = Evaluator::of(file, f)?;
         let is_between = |head: &Evolution| match head {
             Evolution::Add { step, of: 0, .. } => step.as_sum().is_some_and(|distance| {
                 let is_constant = distance.terms.is_empty() && distance.products.is_empty();
@@ -89,7 +101,10 @@ impl Lowerer<'_> {
             }),
             _ => false,
         };
-        evolutions.heads.iter().find(|(var, head)| is_pointer(var) && is_between(head)).map(|(var, _)| *var)
+        let walking = |is_it: &dyn Fn(&VarId) -> bool| {
+            evolutions.heads.iter().find(|(var, head)| is_it(var) && is_between(head)).map(|(var, _)| *var)
+        };
+        walking(&is_pointer).or_else(|| walking(&is_number))
     }
 
     /// Why a loop is not counted: where its step is a constant, that was wanted for a pointer only.
@@ -438,7 +453,9 @@ impl Lowerer<'_> {
         let is_one = matches!(&head.step.kind, ExprKind::Step { by: 1, .. })
             || matches!(&head.step.kind, ExprKind::Assign(Some(BinaryOp::Add), _, by) if ast::constant(by) == Some(1));
         let starts_there = head.init.as_var() == Some(outer.var);
-        let is_free = !mentions(&inner.body, outer.var) && !f.is_behind && !inner.is_behind;
+        // What leaves one block goes on with the next.
+        let is_left = leave_loop(std::slice::from_ref(&inner.body), false);
+        let is_free = !mentions(&inner.body, outer.var) && !f.is_behind && !inner.is_behind && !is_left;
         let are_alike = file.var(outer.var).ty == file.var(head.var).ty;
         if !(is_simple(outer) && is_simple(&head) && is_one && starts_there && is_free && are_alike) {
             return None;

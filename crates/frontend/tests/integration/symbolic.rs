@@ -168,6 +168,19 @@ static void in_blocks(int n, int b, number (*y)[8], number (*x)[8])
                 x[i][j + jj].re = y[i][j].im - y[i][j].re;
     }
 }
+static void first_in_blocks(int n, int b, const double *x, double *found)
+{
+    for (int i = 0; i < n; i++) {
+        int at = -1;
+        for (int jj = 0; jj < n; jj += b)
+            for (int j = jj; j < MIN(jj + b, n); j++)
+                if (x[j] > i) {
+                    at = j;
+                    break;
+                }
+        found[i] += at;
+    }
+}
 static void along(int n, int b, double *to, const double *from)
 {
     const double *p = from;
@@ -197,6 +210,7 @@ int main(int argc, char **argv)
             all[i][j].re = all[i][j].im = i - j;
     for (int b = 1; b < 6; b++) {
         in_blocks(n, b, low, all);
+        first_in_blocks(n, b, to[5], x);
         along(n, b, x, of[3]);
     }
     sieve(n, is_composite);
@@ -205,7 +219,7 @@ int main(int argc, char **argv)
     return 0;
 }
 ",
-        9,
+        10,
         SIZES,
     );
 }

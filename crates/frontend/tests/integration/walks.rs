@@ -199,6 +199,73 @@ int main(int argc, char **argv)
 }
 
 #[test]
+fn numbers_walk_beside_counters_with_other_steps() {
+    same_output(
+        "static void decimated(int n, const double *x, double *restrict y)
+{
+    int i, j;
+    for (i = 0, j = 0; i < n; i += 2, j++)
+        y[j] += 0.5 * x[i] + 0.25 * x[i + 1];
+}
+static int sums_and_differences(int n, const double *x, double *restrict y)
+{
+    int k = 0;
+    for (int i = 0; i + 1 < n; i += 2) {
+        y[k++] += x[i] - x[i + 1];
+        y[k++] += x[i] + x[i + 1];
+        y[k++] += 1;
+    }
+    return k;
+}
+static long down(int n, long k, const double *x, double *restrict y)
+{
+    int i;
+    for (i = n - 1; i > 1; i -= 3, k += 2)
+        y[k] += x[i];
+    return i + k;
+}
+static void coarse(int n, const double *x, double *restrict y)
+{
+    for (int r = 0, q = 0; r < n; r += 2, q++)
+        for (int i = 0, j = 0; i < 4; i += 2, j++)
+            y[2 * q + j] += x[4 * r + i] + x[4 * r + i + 1];
+}
+static size_t every_third(unsigned n, const double *x, double *restrict y)
+{
+    size_t at = 1;
+    for (unsigned i = 0; i < n; i += 3) {
+        y[at] += x[i];
+        at += 2;
+    }
+    return at;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), size = 5 * n + 16;
+    double *x = malloc(size * sizeof *x), *y = calloc(size, sizeof *y), sum = 0.0;
+    for (int i = 0; i < size; i++)
+        x[i] = i % 7 - 2;
+    long moved = 0;
+    for (int k = 0; k < 4; k++) {
+        decimated(n - k, x, y);
+        moved += sums_and_differences(n + k, x, y);
+        moved += down(n - k, k, x, y);
+        coarse(n - k, x, y);
+        moved += every_third(n + k, x, y);
+    }
+    for (int i = 0; i < size; i++)
+        sum += y[i] * (i % 11);
+    printf(\"%.17g %ld\\n\", sum, moved);
+    free(x); free(y);
+    return 0;
+}
+",
+        5,
+        SIZES,
+    );
+}
+
+#[test]
 fn replays_of_pointers_that_walk_agree() {
     replays_agree(
         "void train(int n, int m, double *w, const double *d)
