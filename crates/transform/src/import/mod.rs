@@ -9,7 +9,9 @@ use crate::schedule::{
 };
 use indexmap::IndexMap;
 use oxeye_analysis::{affine_condition, bound_constraints, known_bound_constraints, negated_condition};
-use oxeye_ir::{Affine, ArrayId, Constraint, Loop, LoopId, Nest, Node, Program, StmtId, Storage, Var};
+use oxeye_ir::{
+    Affine, ArrayId, Constraint, Loop, LoopId, Nest, Node, Program, StmtId, Storage, Update, Var,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -153,8 +155,8 @@ fn without_bodies(node: &Node) -> Node {
 fn memory_accesses(program: &Program, node: &Node) -> Vec<MemoryAccess> {
     let nest = Nest::new(oxeye_ir::NestId(0), "", vec![node.clone()]);
     let inner_loops: BTreeSet<LoopId> = nest.loops().iter().map(|l| l.id).collect();
-    // What at least holds for the iterators of the subtree's loops around each access.
-    let mut inner: Vec<Vec<Constraint>> = Vec::new();
+    // What at least holds for the iterators of the subtree's loops around each access, and the update that it belongs to.
+    let mut inner: Vec<(Vec<Constraint>, Option<Update>)> = Vec::new();
     nest.visit(&mut |path, node| {
         let alone = Nest { roots: vec![without_bodies(node)], ..nest.clone() };
         let around = path
@@ -162,27 +164,27 @@ fn memory_accesses(program: &Program, node: &Node) -> Vec<MemoryAccess> {
             .filter(|l| l.step.abs() == 1)
             .flat_map(|l| known_bound_constraints(&Affine::var(l.id), &l.lower, &l.upper));
         let constraints: Vec<Constraint> = around.collect();
-        inner.extend(alone.accesses().iter().map(|_| constraints.clone()));
+        let update = match node {
+            Node::Stmt(s) if s.update.reads_target() => Some(s.update),
+            _ => None,
+        };
+        // The target's load and its store come first.
+        let updates = |k: usize| update.filter(|_| k < 2);
+        inner.extend(alone.accesses().iter().enumerate().map(|(k, _)| (constraints.clone(), updates(k))));
     });
-    let update = match node {
-        Node::Stmt(s) if s.update.reads_target() => Some(s.update),
-        _ => None,
-    };
-    let n_target = if update.is_some() { 2 } else { 1 };
     nest.accesses()
         .into_iter()
         .zip(inner)
-        .enumerate()
-        .filter(|(_, ((a, _), _))| match program.arrays.get(&a.array).map(|a| a.storage) {
+        .filter(|((a, _), _)| match program.arrays.get(&a.array).map(|a| a.storage) {
             Some(Storage::Body(l) | Storage::Temp(Some(l))) => !inner_loops.contains(&l),
             _ => true,
         })
-        .map(|(k, ((a, write), inner))| MemoryAccess {
+        .map(|((a, write), (inner, update))| MemoryAccess {
             array: a.array,
             source: a.clone(),
             indices: a.indices.iter().map(|e| e.as_affine().cloned()).collect(),
             write,
-            update: update.filter(|_| k < n_target),
+            update,
             inner,
         })
         .collect()

@@ -97,9 +97,18 @@ fn n_stmts(node: &Node) -> usize {
 fn places(stmt: &StmtModel, statement: &Statement) -> Vec<Option<usize>> {
     let mut taken = vec![false; statement.accesses.len()];
     let n_target = statement.assignment().map_or(0, |s| if s.update.reads_target() { 2 } else { 1 });
+    let mut updates = None;
+    statement.node.for_each_stmt(&mut |s| {
+        if s.id == stmt.id && s.update.reads_target() {
+            updates = Some(s.update);
+        }
+    });
     let mut place = |access: &StmtAccess| {
+        let update = updates.filter(|_| access.role.is_target());
         let fits = |k: usize, own: &MemoryAccess| match (statement.assignment(), access.role) {
-            (None, _) => own.source == access.source && own.write == access.role.is_write(),
+            (None, role) => {
+                own.source == access.source && own.write == role.is_write() && own.update == update
+            }
             (Some(_), Role::Update) => k == 0,
             (Some(_), Role::Target) => k + 1 == n_target,
             (Some(_), _) => k >= n_target && own.source == access.source && !taken[k],

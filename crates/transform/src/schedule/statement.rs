@@ -21,7 +21,8 @@ pub(crate) struct MemoryAccess {
     /// `None` where the index is not affine.
     pub(crate) indices: Vec<Option<Affine>>,
     pub(crate) write: bool,
-    /// The access belongs to an update such as `+=` of the statement's own target.
+    /// The access belongs to an update such as `+=` of the statement's own target, or in an atomic subtree of one of its
+    /// statements' targets.
     pub(crate) update: Option<Update>,
     /// Constraints on the loops inside an atomic statement.
     pub(crate) inner: Vec<Constraint>,
