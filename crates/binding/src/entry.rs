@@ -1,6 +1,6 @@
 //! What is tested, and found out, before a nest.
 
-use oxeye_ir::{ArrayId, Expr, Loop, SymId};
+use oxeye_ir::{Affine, ArrayId, Expr, Loop, SymId};
 use serde::{Deserialize, Serialize};
 
 /// Conditions tested before a nest; if one does not hold, the original code of the nest runs.
@@ -39,6 +39,13 @@ pub struct Reach {
     pub first: SymId,
     /// The last index, less than the first if there is none.
     pub last: SymId,
+}
+
+impl Reach {
+    /// How many elements that are.
+    pub fn n_elements(&self) -> Affine {
+        (Affine::var(self.last) - Affine::var(self.first)).offset(1)
+    }
 }
 
 /// What is tested of rows behind pointers before a nest, and so how the nest reaches their elements.

@@ -67,6 +67,11 @@ pub fn verify(program: &Program, binding: &Binding) -> Result<(), Vec<Violation>
         checker
             .require(is_known, || format!("which variables the threads that run {nest} have is not known"));
     }
+    for nest in program.nests.values() {
+        for id in nest.bounded.iter().filter(|id| binding.reach(nest.id, **id).is_none()) {
+            checker.require(false, || format!("nothing finds how far {id} is used in {}", nest.id));
+        }
+    }
     binding.entries.values().for_each(|entry| check_entry(&mut checker, (program, binding), entry));
     checker.finish()
 }

@@ -196,7 +196,7 @@ impl Context<'_> {
                         second: other.to_owned(),
                     });
                 };
-                let name = self.name(*id).to_owned();
+                let name = self.plain_name(array);
                 let address = self.address(array);
                 let (first, last) =
                     (self.fresh(&format!("{name}_begin")), self.fresh(&format!("{name}_end")));

@@ -332,7 +332,8 @@ fn scans(site: &Site, is_guarded: bool) -> String {
     for (id, view) in &binding.views {
         cx.names.insert(*id, format!("({})", view.base()));
     }
-    let lines = cx.scan_lines(entry, is_guarded.then_some("oxeye_reached"));
+    let (mut lines, others) = cx.entry_scans(entry, is_guarded.then_some("oxeye_reached"), false);
+    lines.extend(others.into_iter().flat_map(|found| found.lines));
     lines.iter().fold(String::new(), |text, line| text + line.trim_start() + "\n")
 }
 

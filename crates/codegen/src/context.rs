@@ -92,8 +92,7 @@ pub(crate) struct Context<'a> {
     pub(crate) registers: BTreeMap<ArrayId, Registers>,
     /// Those that are currently in memory.
     pub(crate) spilled: BTreeSet<ArrayId>,
-    /// Elements represented by others: reduction variables.
-    pub(crate) aliases: Vec<(Access, String)>,
+    pub(crate) copies: Copies,
     /// The vector loop being written, if any.
     pub(crate) lane_scope: Option<LaneScope>,
     pub(crate) open: OpenOrders,
@@ -115,6 +114,15 @@ pub(crate) struct Context<'a> {
     pub(crate) checks: Option<Checks>,
     /// The accesses that the text tells of.
     pub(crate) watch: Option<Watch>,
+}
+
+/// What a loop accumulates into instead of memory.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
+    /// Variables for elements.
+    pub(crate) elements: Vec<(Access, String)>,
+    /// Parts of a thread for arrays, one row behind the other.
+    pub(crate) parts: BTreeMap<ArrayId, String>,
 }
 
 /// The words of a C expression that are identifiers.
@@ -162,7 +170,7 @@ impl<'a> Context<'a> {
             iterators: BTreeMap::new(),
             registers: BTreeMap::new(),
             spilled: BTreeSet::new(),
-            aliases: Vec::new(),
+            copies: Copies::default(),
             lane_scope: None,
             open: OpenOrders::default(),
             declares_first: false,
@@ -190,6 +198,15 @@ impl<'a> Context<'a> {
             cx.names.insert(array.id, name);
         }
         cx
+    }
+
+    /// An identifier for an array.
+    pub(crate) fn plain_name(&self, array: &oxeye_ir::Array) -> String {
+        let name = self.name(array.id);
+        match self.binding.views.get(&array.id).filter(|_| !is_identifier(name)) {
+            Some(view) => view.plain_name(),
+            None => name.to_owned(),
+        }
     }
 
     /// An unused name like `wanted`, which is reserved from now on.

@@ -22,7 +22,7 @@
 //!     value: Expr::Float { text: "2.0".into(), ty: ScalarType::F64 }, line: None,
 //! };
 //! let nest = Nest {
-//!     id: NestId(0), function: "scale".into(), span: None, live_out: vec![], rotations: vec![], mentions: vec![], unordered: vec![],
+//!     id: NestId(0), function: "scale".into(), span: None, live_out: vec![], rotations: vec![], mentions: vec![], unordered: vec![], bounded: vec![],
 //!     roots: vec![Node::Loop(Loop {
 //!         id: i, name: "i".into(), ty: ScalarType::I32, lower: 0.into(), upper: n.into(), step: 1,
 //!         execution: Execution::Vector { lanes: None, reductions: vec![] }, body: vec![Node::Stmt(body)],

@@ -6,11 +6,14 @@ use crate::expand::{Item, Places, constant_shape};
 use crate::options::RenderOptions;
 use crate::print::{element_type, prec};
 use crate::targets::arrays_with_parts;
-use oxeye_ir::{Array, ArrayId, Execution, Expr, Loop, LoopId, Reduction};
+use oxeye_binding::Reach;
+use oxeye_ir::{Array, ArrayId, Execution, Expr, Loop, LoopId, NestId, Reduction};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most bytes of temporaries on the stack: threads have a few megabytes, by default.
 const MAX_STACK_BYTES: i64 = 256 * 1024;
+/// The most bytes of all threads' parts of an array whose length nothing tells.
+const MAX_PART_BYTES: &str = "1L << 30";
 /// Alignment of heap buffers, and their granularity per thread.
 const HEAP_ALIGN: i64 = 64;
 
@@ -21,6 +24,8 @@ pub(crate) struct HeapBuffer {
     pub(crate) bytes: String,
     /// Every thread has its own part.
     pub(crate) per_thread: bool,
+    /// The first and the last element that it has, if they are not those of the array.
+    pub(crate) reach: Option<Reach>,
 }
 
 /// The temporaries that need memory, by place of declaration.
@@ -86,8 +91,8 @@ impl Memory {
     /// Decides the storage of the placed arrays that are not in registers.
     pub(crate) fn plan(
         cx: &mut Context,
-        items: &[Item],
-        places: &Places,
+        nest: NestId,
+        (items, places): (&[Item], &Places),
         options: &RenderOptions,
     ) -> Result<Self, CodegenError> {
         let mut parallel = BTreeSet::new();
@@ -122,6 +127,7 @@ impl Memory {
                 memory: cx.fresh(&format!("{name}_memory")),
                 bytes: cx.fresh(&format!("{name}_bytes")),
                 per_thread: place.is_some_and(|l| parallel.contains(&l)),
+                reach: None,
             };
             memory.heap.insert(*id, buffer);
         }
@@ -131,10 +137,18 @@ impl Memory {
                 arrays.extend(arrays_with_parts(cx, header, body, reductions));
             });
             for id in arrays {
-                let name = cx.name(id).to_owned();
+                let array = cx.program.array(id);
+                let name = cx.plain_name(array);
+                let reach = match array.shape.first() {
+                    Some(None) => {
+                        let found = cx.binding.reach(nest, id).filter(|_| !cx.in_team);
+                        Some(*found.ok_or(CodegenError::Reduction { array: name.clone() })?)
+                    }
+                    _ => None,
+                };
                 let memory_name = cx.fresh(&format!("{name}_memory"));
                 let bytes = cx.fresh(&format!("{name}_bytes"));
-                memory.parts.insert(id, HeapBuffer { memory: memory_name, bytes, per_thread: true });
+                memory.parts.insert(id, HeapBuffer { memory: memory_name, bytes, per_thread: true, reach });
             }
         }
         Ok(memory)
@@ -160,10 +174,11 @@ impl Memory {
         for (id, buffer) in self.buffers() {
             let array = cx.program.array(*id);
             let was_wide = std::mem::replace(&mut cx.wide, true);
-            let product: String =
-                array.shape.iter().flatten().map(|e| format!(" * {}", cx.expr(e).at(prec::UNARY))).collect();
+            let within = buffer.reach.map(|reach| Expr::from(reach.n_elements()));
+            let extents = array.shape.iter().flatten().chain(&within);
+            let product: String = extents.map(|e| format!(" * {}", cx.expr(e).at(prec::UNARY))).collect();
             cx.wide = was_wide;
-            let HeapBuffer { memory, bytes, per_thread } = buffer;
+            let HeapBuffer { memory, bytes, per_thread, .. } = buffer;
             let size = array.element.bytes();
             lines.push(format!(
                 "const long {bytes} = ({size}L{product} + {}) / {HEAP_ALIGN} * {HEAP_ALIGN};",
@@ -172,9 +187,12 @@ impl Memory {
             let threads = if cx.in_team { "OXEYE_TEAM()" } else { "OXEYE_THREADS()" };
             let total = if *per_thread { format!("{threads} * {bytes}") } else { bytes.clone() };
             let allocate = format!("OXEYE_ALLOCATE({total} + {HEAP_ALIGN})");
-            let value = match condition {
-                Some(c) => format!("{c} ? {allocate} : 0"),
-                None => allocate,
+            // Only the run knows how far it is used: memory is not to run out.
+            let is_little = buffer.reach.map(|_| format!("{total} <= {MAX_PART_BYTES}"));
+            let conditions: Vec<&str> = condition.into_iter().chain(is_little.as_deref()).collect();
+            let value = match conditions.as_slice() {
+                [] => allocate,
+                all => format!("{} ? {allocate} : 0", all.join(" && ")),
             };
             if cx.in_team {
                 lines.push(format!("void *{memory} = 0;"));

@@ -271,13 +271,16 @@ impl Context<'_> {
 
     /// The first of so many elements that are used at once.
     pub(crate) fn access_of(&self, access: &Access, lanes: u32) -> String {
-        if let Some((_, name)) = self.aliases.iter().find(|(a, _)| a == access) {
+        if let Some((_, name)) = self.copies.elements.iter().find(|(a, _)| a == access) {
             return name.clone();
         }
         if let Some(text) = self.register_element(access) {
             return text;
         }
         let Some(array) = self.program.arrays.get(&access.array) else { return access.array.to_string() };
+        if let Some(part) = self.copies.parts.get(&array.id) {
+            return self.part_element(part, array, &access.indices);
+        }
         self.checked_element(array, self.element(array, access, lanes), lanes)
     }
 
@@ -335,7 +338,13 @@ impl Context<'_> {
         self.checked_index(array, self.subscript(&indices[k]).text, extent, lanes)
     }
 
-    /// Row-major position by Horner's rule, in `long` where `int` might overflow.
+    /// An element of a thread's part of an array.
+    pub(crate) fn part_element(&self, part: &str, array: &Array, indices: &[Expr]) -> String {
+        let index = |k: usize| self.subscript(&indices[k]);
+        format!("{part}[{}]", self.linear(array, indices, &index, &|_| 0))
+    }
+
+    /// Row-major position in memory.
     fn linear_index(&self, array: &Array, indices: &[Expr], lanes: u32) -> String {
         let origin = |k: usize| self.binding.origin(array.id, k);
         let index = |k: usize| match (self.checks.is_some(), origin(k)) {
@@ -344,6 +353,17 @@ impl Context<'_> {
             (true, 0) => Text::primary(self.index(array, indices, k, lanes)),
             (true, by) => Text::new(format!("{} + {by}", self.index(array, indices, k, lanes)), prec::ADD),
         };
+        self.linear(array, indices, &index, &origin)
+    }
+
+    /// Row-major position by Horner's rule, in `long` where `int` might overflow.
+    fn linear(
+        &self,
+        array: &Array,
+        indices: &[Expr],
+        index: &dyn Fn(usize) -> Text,
+        origin: &dyn Fn(usize) -> i64,
+    ) -> String {
         let is_nothing = |k: usize| constant(&indices[k]) == Some(-origin(k));
         if indices.len() == 1 {
             return index(0).text;

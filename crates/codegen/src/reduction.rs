@@ -3,11 +3,13 @@
 use crate::CodegenError;
 use crate::context::{Context, is_identifier, is_outer};
 use crate::expand::{Item, all_accesses};
-use crate::memory::Memory;
+use crate::memory::{HeapBuffer, Memory};
 use crate::print::{element_type, prec};
 use crate::targets::{Target, target};
 use crate::team::refused;
-use oxeye_ir::{Access, Array, ArrayId, BoundTerm, Expr, Form, Loop, Reduction, Update};
+use oxeye_ir::{
+    Access, Affine, Array, ArrayId, BoundTerm, Expr, Form, Loop, LoopId, Reduction, ScalarType, Update,
+};
 use std::collections::BTreeSet;
 
 /// The text around a loop that accumulates.
@@ -92,10 +94,10 @@ impl Context<'_> {
                     Some(_) => return Err(refused()),
                     None => return Ok(None),
                 }
-            } else if let Some((_, name)) = self.aliases.iter().find(|(a, _)| *a == first) {
+            } else if let Some((_, name)) = self.copies.elements.iter().find(|(a, _)| *a == first) {
                 vec![name.clone()]
             } else {
-                let target = target(array, header, body);
+                let target = target(self.binding, array, header, body);
                 if of_team {
                     self.check_shared(array, &target)?;
                 }
@@ -221,53 +223,123 @@ impl Context<'_> {
         format!("{name}{}", extents.map(|e| format!("[:{}]", self.expr(&e).text)).collect::<String>())
     }
 
+    /// A thread's own part of an array, with as many rows as the loop uses.
     fn part(&mut self, array: &Array, op: Update, memory: &Memory) -> Option<Part> {
         let buffer = memory.parts.get(&array.id)?;
-        let extent = self.expr(array.shape.first()?.as_ref()?).at(11);
         let ty = element_type(array);
-        let original = self.name(array.id).to_owned();
-        let name = self.fresh(&format!("{original}_part"));
-        let x = self.fresh("x");
-        let thread = self.fresh("thread");
+        let name = self.fresh(&format!("{}_part", self.plain_name(array)));
+        let over = self.over_part(array, buffer)?;
+        let original = self.access(&Access { array: array.id, indices: over.indices.clone() });
         let first = match op {
             Update::Mul => "1".to_owned(),
-            Update::Min | Update::Max => format!("{original}[{x}]"),
+            Update::Min | Update::Max => original.clone(),
             _ => "0".to_owned(),
         };
-        let value = format!("(({ty} *)OXEYE_ALIGN({}, {thread} * {}))[{x}]", buffer.memory, buffer.bytes);
-        let add = match op {
+        let thread = self.fresh("thread");
+        let part_of =
+            |thread: &str| format!("({ty} *)OXEYE_ALIGN({}, {thread} * {})", buffer.memory, buffer.bytes);
+        let value = self.part_element(&format!("({})", part_of(&thread)), array, &over.within);
+        let own = self.fresh("own");
+        let (condition, add) = match op {
             Update::Min | Update::Max => {
                 let sign = if op == Update::Min { "<" } else { ">" };
-                format!("{original}[{x}] = {original}[{x}] {sign} {value} ? {original}[{x}] : {value};")
+                (format!("!({original} {sign} {own})"), format!("{original} = {own};"))
             }
-            Update::Mul => format!("{original}[{x}] *= {value};"),
-            _ => format!("{original}[{x}] += {value};"),
+            // Elements into which the loop did not accumulate may be in use by others.
+            Update::Mul => (format!("{own} != 1"), format!("{original} *= {own};")),
+            _ => (format!("{own} != 0"), format!("{original} += {own};")),
         };
-        let pointer =
-            format!("{ty} *{name} = OXEYE_ALIGN({}, OXEYE_THREAD() * {});", buffer.memory, buffer.bytes);
-        let (counter, head) = self.counter("long", &x, "0", &format!("{x} < {extent}; {x}++"));
+        let before = self.before_part(array, buffer)?;
+        let pointer = match before.as_str() {
+            "" => {
+                format!("{ty} *{name} = OXEYE_ALIGN({}, OXEYE_THREAD() * {});", buffer.memory, buffer.bytes)
+            }
+            before => format!("{ty} *{name} = {} - {before};", part_of("OXEYE_THREAD()")),
+        };
         let rest = format!("{thread} < OXEYE_TEAM(); {thread}++");
         let (thread_counter, over_threads) = self.counter("int", &thread, "0", &rest);
-        let mut combine = vec![
-            "#pragma omp for schedule(static)".to_owned(),
-            head.clone(),
-            format!("    {over_threads}"),
+        let element = self.part_element(&name, array, &over.indices);
+        let start = nested(&over.heads, &[format!("{element} = {first};")]);
+        let mut combine = vec!["#pragma omp for schedule(static)".to_owned()];
+        let each = [
+            format!("{over_threads} {{"),
+            format!("    const {ty} {own} = {value};"),
+            format!("    if ({condition})"),
             format!("        {add}"),
+            "}".to_owned(),
         ];
+        combine.extend(nested(&over.heads, &each));
         if self.declares_first {
-            let counters = counter.iter().chain(&thread_counter).cloned();
+            let counters = over.counters.iter().chain(&thread_counter).cloned();
             let inside: Vec<String> = counters.chain(combine).map(|line| format!("    {line}")).collect();
             combine = ["{".to_owned()].into_iter().chain(inside).chain(["}".to_owned()]).collect();
         }
-        let part = Part {
+        for (id, counter) in &over.iterators {
+            self.iterators.remove(id);
+            self.taken.remove(counter);
+        }
+        self.taken.remove(&thread);
+        self.taken.remove(&own);
+        Some(Part {
             array: array.id,
-            declarations: [pointer].into_iter().chain(counter).collect(),
-            start: vec![head, format!("    {name}[{x}] = {first};")],
+            declarations: [pointer].into_iter().chain(over.counters).collect(),
+            start,
             combine,
             name,
-        };
-        self.taken.remove(&x);
-        self.taken.remove(&thread);
-        Some(part)
+        })
     }
+
+    /// The loops over all elements of a part.
+    fn over_part(&mut self, array: &Array, buffer: &HeapBuffer) -> Option<OverPart> {
+        let mut over = OverPart::default();
+        for (k, extent) in array.shape.iter().enumerate() {
+            let (from, end) = match (k, buffer.reach) {
+                (0, Some(reach)) => (Affine::var(reach.first), Affine::var(reach.last).offset(1).into()),
+                _ => (Affine::constant(0), extent.clone()?),
+            };
+            let (id, x) = (LoopId(u32::MAX - k as u32), self.fresh("x"));
+            let (first, end) = (self.expr(&from.clone().into()).text, self.expr(&end).at(11));
+            let (counter, head) = self.counter("long", &x, &first, &format!("{x} < {end}; {x}++"));
+            over.counters.extend(counter);
+            over.heads.push(head);
+            over.indices.push(Affine::var(id).into());
+            over.within.push((Affine::var(id) - from).into());
+            self.iterators.insert(id, (x.clone(), ScalarType::I64));
+            over.iterators.push((id, x));
+        }
+        Some(over)
+    }
+
+    /// How many elements lie between the first of a part and the array's first, if any.
+    fn before_part(&mut self, array: &Array, buffer: &HeapBuffer) -> Option<String> {
+        let Some(reach) = buffer.reach else { return Some(String::new()) };
+        let mut factors = vec![self.expr(&Affine::var(reach.first).into()).at(prec::UNARY)];
+        for extent in array.shape.iter().skip(1) {
+            factors.push(self.expr(extent.as_ref()?).at(prec::UNARY));
+        }
+        Some(factors.join(" * "))
+    }
+}
+
+/// Loops over the elements of a part.
+#[derive(Default)]
+struct OverPart {
+    /// Declarations of their counters, where these stand apart.
+    counters: Vec<String>,
+    /// From the outermost inwards.
+    heads: Vec<String>,
+    iterators: Vec<(LoopId, String)>,
+    /// The element in the array, and in the part.
+    indices: Vec<Expr>,
+    within: Vec<Expr>,
+}
+
+/// Lines inside of loops.
+fn nested(heads: &[String], lines: &[String]) -> Vec<String> {
+    heads
+        .iter()
+        .chain(lines)
+        .enumerate()
+        .map(|(k, line)| format!("{}{line}", "    ".repeat(k.min(heads.len()))))
+        .collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::context::{Context, is_identifier};
 use crate::expand::{Item, all_accesses, collect_loops, constant_shape};
+use oxeye_binding::{Binding, View};
 use oxeye_ir::{Access, Array, ArrayId, Expr, Form, Loop, Reduction, Storage};
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ pub(crate) enum Target {
     Scalar,
     /// A small array that does not stand in the file.
     Section,
-    /// A one-dimensional array that may be large, or stands in the file.
+    /// An array that may be large, or stands in the file, or of which only the run knows what the loop uses.
     Parts,
     /// Nothing that can be combined.
     Unknown,
@@ -41,7 +42,7 @@ fn are_apart(elements: &[Access]) -> bool {
 }
 
 /// The form of the target `array` of a reduction in the loop.
-pub(crate) fn target(array: &Array, header: &Loop, body: &[Item]) -> Target {
+pub(crate) fn target(binding: &Binding, array: &Array, header: &Loop, body: &[Item]) -> Target {
     if array.shape.is_empty() {
         return Target::Scalar;
     }
@@ -62,11 +63,12 @@ pub(crate) fn target(array: &Array, header: &Loop, body: &[Item]) -> Target {
     });
     // Clang 19 loses sums into sections of arrays that stand in the file: one in some thousand runs is wrong.
     let is_of_file = array.storage == Storage::Global && is_identifier(&array.name);
+    let is_member = binding.views.get(&array.id).is_some_and(View::is_interleaved);
     match (bytes, array.shape.as_slice()) {
         _ if matches!(array.form, Form::Leading(_)) => Target::Unknown,
-        (Some(b), _) if b <= MAX_STACK_BYTES && !is_of_file => Target::Section,
+        (Some(b), _) if b <= MAX_STACK_BYTES && !is_of_file && !is_member => Target::Section,
         _ if are_fixed && are_apart(&elements) => Target::Elements(elements),
-        (_, [Some(_)]) => Target::Parts,
+        (_, [_, rest @ ..]) if rest.iter().all(Option::is_some) => Target::Parts,
         _ => Target::Unknown,
     }
 }
@@ -82,7 +84,8 @@ pub(crate) fn arrays_with_parts(
         let array = cx.program.arrays.get(&id)?;
         let touched = all_accesses(body).iter().any(|a| a.array == id);
         let in_registers = cx.registers.contains_key(&id);
-        (touched && !in_registers && matches!(target(array, header, body), Target::Parts)).then_some(id)
+        (touched && !in_registers && matches!(target(cx.binding, array, header, body), Target::Parts))
+            .then_some(id)
     };
     reductions.iter().filter_map(|r| needs(r.array)).collect()
 }

@@ -3,8 +3,8 @@
 
 use crate::context::{Context, identifiers, is_identifier};
 use crate::rows::{Asked, least_extent};
-use crate::scans::scanned;
-use oxeye_binding::{Constant, RowTest, View};
+use crate::scans::{IfUsed, scanned};
+use oxeye_binding::{Constant, Entry, RowTest, View};
 use oxeye_ir::{Access, Array, ArrayId, Expr, Nest, Node, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ pub(crate) struct Before {
     pub(crate) lines: Vec<String>,
     /// Conditions under which anything other than the original text runs.
     pub(crate) conditions: Vec<String>,
-    /// Declarations, by name, that are needed only if the name is used.
-    pub(crate) if_used: Vec<(String, String)>,
+    /// What is needed only if it is used.
+    pub(crate) if_used: Vec<IfUsed>,
     /// Assignments after the nest.
     pub(crate) after: Vec<String>,
 }
@@ -62,8 +62,14 @@ impl Context<'_> {
         self.reached = Some(name);
     }
 
-    /// Gives names to members that the nest uses. `original` is the text that runs if the conditions do not hold.
-    pub(crate) fn enter_views(&mut self, nests: &[&Nest], original: Option<&str>) -> Before {
+    /// Gives names to members that the nest uses. `original` is the text that runs if the conditions do not hold; what is
+    /// looked for only if it is needed is looked for by several threads, if it has them.
+    pub(crate) fn enter_views(
+        &mut self,
+        nests: &[&Nest],
+        original: Option<&str>,
+        has_threads: bool,
+    ) -> Before {
         let (program, binding) = (self.program, self.binding);
         let mut before = Before::default();
         let symbols = binding.symbols_of(program, nests);
@@ -99,7 +105,7 @@ impl Context<'_> {
             let line = format!("const {} {name} = {value};", symbol.ty.c_name());
             match computed.contains(&id) {
                 true => before.lines.push(line),
-                false => before.if_used.push((name.clone(), line)),
+                false => before.if_used.push(IfUsed::declaration(&name, line)),
             }
             self.symbol_names.insert(id, name);
         }
@@ -126,19 +132,7 @@ impl Context<'_> {
             self.names.insert(*id, name);
         }
         if let Some(entry) = entry {
-            for (first, last) in scanned(entry) {
-                let rows = entry.rows.iter().find(|test| is_end_of(test, first)).map(|test| test.array);
-                let reached =
-                    entry.reaches.iter().find(|reach| reach.first == first).map(|reach| reach.array);
-                let of = rows.or(reached);
-                let stem = of.map_or_else(|| "failed".to_owned(), |array| self.name(array).to_owned());
-                for (symbol, end) in [(first, "first"), (last, "last")] {
-                    let name = self.fresh(&format!("{stem}_{end}"));
-                    self.symbol_names.insert(symbol, name);
-                }
-            }
-            let reached = self.reached.clone();
-            before.lines.extend(self.scan_lines(entry, reached.as_deref()));
+            self.enter_scans(entry, has_threads, &mut before);
         }
         for test in entry.into_iter().flat_map(|e| &e.rows) {
             let array = program.array(test.array);
@@ -159,7 +153,8 @@ impl Context<'_> {
                     let was_wide = std::mem::replace(&mut self.wide, true);
                     let value = self.expr(&least_extent(range)).text;
                     self.wide = was_wide;
-                    before.if_used.push((name.clone(), format!("const long {name} = {value};")));
+                    let line = format!("const long {name} = {value};");
+                    before.if_used.push(IfUsed::declaration(&name, line));
                     self.symbol_names.insert(symbol, name);
                 }
                 continue;
@@ -190,6 +185,26 @@ impl Context<'_> {
             before.conditions.push(self.entry_test(test));
         }
         before
+    }
+
+    /// Names what scans find, and adds them.
+    fn enter_scans(&mut self, entry: &Entry, has_threads: bool, before: &mut Before) {
+        let program = self.program;
+        for (first, last) in scanned(&entry.scans) {
+            let rows = entry.rows.iter().find(|test| is_end_of(test, first)).map(|test| test.array);
+            let reached = entry.reaches.iter().find(|reach| reach.first == first).map(|reach| reach.array);
+            let of = rows.or(reached);
+            let plain = |array| self.plain_name(program.array(array));
+            let stem = of.map_or_else(|| "failed".to_owned(), plain);
+            for (symbol, end) in [(first, "first"), (last, "last")] {
+                let name = self.fresh(&format!("{stem}_{end}"));
+                self.symbol_names.insert(symbol, name);
+            }
+        }
+        let reached = self.reached.clone();
+        let (lines, others) = self.entry_scans(entry, reached.as_deref(), has_threads);
+        before.lines.extend(lines);
+        before.if_used.extend(others);
     }
 
     /// Declares a scalar of a structure, `base`, and puts it back after the nests if they change it.

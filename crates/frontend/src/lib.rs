@@ -116,7 +116,8 @@
 //! `lower/rows` proves it for conditions that are tested (behind two and more pointers `lower/blocks`: stencils use a cross of rows,
 //! `RowTest::parts`), and otherwise `lower/row_scans` makes loops of them (`RowScan`) that find
 //! the ends of the ranges before the nest (`codegen::scans`), also when calls are captured. How far a nest reaches in plain
-//! arrays is found likewise where numbers from memory bound its loops and pointers may overlap (`lower/reaches`, `Entry::reaches`).
+//! arrays is found likewise where numbers from memory decide it, and pointers may overlap or sums are scattered (`lower/reaches`,
+//! `Entry::reaches`).
 //! Complex numbers are structures of two members, and expressions of them become pairs of real ones before anything else looks at
 //! them (`convert/complex`); where the flags ask for the full rules of C, products and functions are pairs of calls that are
 //! printed as the compiler's own (`codegen::complex`).

@@ -384,6 +384,9 @@ pub struct Nest {
     /// as in `reduction(+: sum)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unordered: Vec<ArrayId>,
+    /// Arrays whose first extent is not known, but of which something finds out before the nest which elements it uses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounded: Vec<ArrayId>,
 }
 
 /// Pointers that take turns in every iteration of a time loop, such as those to the old and the new field.
@@ -436,6 +439,7 @@ impl Nest {
             rotations: Vec::new(),
             mentions: Vec::new(),
             unordered: Vec::new(),
+            bounded: Vec::new(),
         }
     }
 

@@ -95,6 +95,7 @@ const RESERVED: &[&str] = &[
     "live_out",
     "mentions",
     "unordered",
+    "bounded",
     "min",
     "max",
     "ceil",
@@ -604,6 +605,9 @@ impl<'a> Printer<'a> {
         }
         if !nest.unordered.is_empty() {
             _ = write!(head, " unordered({})", self.names.list(&nest.unordered));
+        }
+        if !nest.bounded.is_empty() {
+            _ = write!(head, " bounded({})", self.names.list(&nest.bounded));
         }
         self.open(&head);
         self.nodes(&nest.roots);

@@ -231,6 +231,7 @@ impl Generator<'_> {
                 rotations: Vec::new(),
                 mentions: Vec::new(),
                 unordered: Vec::new(),
+                bounded: Vec::new(),
             },
         );
         self.program.body = Region::Dataflow(DataflowGraph::build(&self.program, &[id]));

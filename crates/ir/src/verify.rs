@@ -180,7 +180,7 @@ impl<'a> Checker<'a> {
 
     fn nest(&mut self, nest: &'a Nest) {
         self.place = nest.id.to_string();
-        nest.live_out.iter().chain(&nest.unordered).for_each(|a| self.array(*a));
+        nest.live_out.iter().chain(&nest.unordered).chain(&nest.bounded).for_each(|a| self.array(*a));
         for rotation in &nest.rotations {
             rotation.pointers.iter().for_each(|a| self.array(*a));
             let different: BTreeSet<&ArrayId> = rotation.pointers.iter().collect();

@@ -41,6 +41,7 @@ pub(super) fn render(case: &Case) -> Result<String, String> {
         match *word {
             "threads" => options.threads = 2,
             "reassociate" => options.reassociate = true,
+            "original" => options.original = Some("original();".into()),
             "declarations-first" => options.declarations_first = true,
             _ => return Err(format!("`{word}` is no option of `render`")),
         }

@@ -18,6 +18,7 @@ mod profile;
 mod project_files;
 mod recipes;
 mod rows;
+mod scattered;
 mod shares;
 mod sizes;
 mod teams;

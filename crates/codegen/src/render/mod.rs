@@ -17,6 +17,7 @@ use crate::own_branch::{OwnBranch, calls};
 use crate::print::element_type;
 use crate::reduction::ReductionText;
 use crate::registers::{needs_memory, promote, writes};
+use crate::scans::IfUsed;
 use crate::team::{Sharing, is_divided, refused};
 use crate::watch::Watch;
 use crate::widen::widen;
@@ -91,7 +92,8 @@ pub(crate) fn render_with(
     cx.math.has_copysign = calls(original_nest, MathFn::Copysign);
     cx.apart = binding.rows_apart(original_nest.id).collect();
     cx.checks = options.checks.as_deref().map(Checks::new);
-    let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
+    let has_threads = options.threads > 1 && binding.team(nest.id).is_none() && is_shared(nest);
+    let before = cx.enter_views(&[original_nest, nest], options.original.as_deref(), has_threads);
     promote(&mut cx, &items, &places);
     if let Some(team) = binding.team(nest.id) {
         cx.in_team = true;
@@ -106,7 +108,7 @@ pub(crate) fn render_with(
         let shared = cx.shared.clone();
         cx.registers.retain(|id, _| !shared.contains(id));
     }
-    let memory = Memory::plan(&mut cx, &items, &places, options)?;
+    let memory = Memory::plan(&mut cx, nest.id, (&items, &places), options)?;
     cx.shared.retain(|id| !memory.heap.contains_key(id));
     let test = cx.alias_test(original_nest, nest)?;
     let mut r = Renderer {
@@ -204,13 +206,14 @@ pub(crate) fn render_with(
             }
         }
     }
-    for (name, line) in before.if_used.into_iter().rev() {
-        if r.out.iter().any(|line| identifiers(&line.text).any(|word| word == name)) {
-            r.out.insert(used_from, Line::declaration(1, line));
-        }
-    }
+    r.insert_used(before.if_used, used_from);
     let openmp = r.openmp;
     Ok(Rendered { text: commented(&r.finish(), &options.comment, options.indent), openmp })
+}
+
+/// Whether several threads run a part of the nest.
+fn is_shared(nest: &Nest) -> bool {
+    nest.loops().iter().any(|l| matches!(l.execution, Execution::Parallel { .. }))
 }
 
 /// A rendered block with a comment at its top. `indent` is that of [`RenderOptions`].
@@ -306,6 +309,18 @@ impl Renderer<'_> {
         text += &" ".repeat(self.options.indent);
         text.push('}');
         text
+    }
+
+    /// Puts in what the other lines turned out to use.
+    fn insert_used(&mut self, if_used: Vec<IfUsed>, at: usize) {
+        for IfUsed { names, mut lines, directives } in if_used.into_iter().rev() {
+            let is_used = |word: &str| names.iter().any(|name| name == word);
+            if self.out.iter().any(|line| identifiers(&line.text).any(is_used)) {
+                self.openmp |= !directives.is_empty();
+                directives.into_iter().for_each(|k| lines[k] += &self.threads_if);
+                self.out.splice(at..at, lines.into_iter().map(|line| Line::declaration(1, line)));
+            }
+        }
     }
 
     fn top(&mut self, original: &Nest, nest: &Nest, items: &[Item]) -> Result<(), CodegenError> {
@@ -678,25 +693,22 @@ impl Renderer<'_> {
                 r.line("{");
                 r.depth += 1;
             }
-            let mut originals = Vec::new();
             for part in &parts {
                 r.declare(part.declarations.clone());
                 r.lines(part.start.clone());
-                originals.push((part.array, r.cx.names.insert(part.array, part.name.clone())));
+                r.cx.copies.parts.insert(part.array, part.name.clone());
             }
             directive.into_iter().for_each(|directive| r.directive(directive));
             hint.into_iter().for_each(|hint| r.line(hint));
             let had_silent_roots = r.cx.math.silent_roots;
             r.cx.math.silent_roots |= is_vector && r.options.roots_set_errno;
-            let n_aliases = r.cx.aliases.len();
-            r.cx.aliases.append(&mut aliases);
+            let n_aliases = r.cx.copies.elements.len();
+            r.cx.copies.elements.append(&mut aliases);
             r.braced(text, |r| r.loop_body(header, body))?;
             r.cx.math.silent_roots = had_silent_roots;
-            r.cx.aliases.truncate(n_aliases);
-            for (array, original) in originals {
-                r.cx.names.extend(original.map(|name| (array, name)));
-            }
+            r.cx.copies.elements.truncate(n_aliases);
             for part in &parts {
+                r.cx.copies.parts.remove(&part.array);
                 r.lines(part.combine.clone());
             }
             if !parts.is_empty() {

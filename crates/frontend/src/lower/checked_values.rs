@@ -94,7 +94,7 @@ pub(crate) fn without_checks(
         place.guards.push((fails, place.loops.len()));
         let found = symbols(program, "check", s.target.array);
         let wanted = vec![(found, Expr::from(1), Expr::from(1))];
-        join(chain(place, wanted)?, &mut checked.scans);
+        join(program, chain(place, wanted)?, &mut checked.scans);
         // Where none fails, what was found is an empty range, which ends before its beginning at zero.
         checked.tests.push(Expr::binary(BinaryOp::Lt, found.1.into(), Expr::from(0)));
     }

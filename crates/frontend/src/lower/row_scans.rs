@@ -42,7 +42,7 @@ pub(super) fn scanned(
     let columns = match columns {
         Some(ends) => {
             for u in &known {
-                join(chain((*u).clone(), vec![row(u)?])?, &mut found);
+                join(program, chain((*u).clone(), vec![row(u)?])?, &mut found);
             }
             ends.ranges()?
         }
@@ -56,7 +56,7 @@ pub(super) fn scanned(
                 let (u, low, high) = within_row(u)?;
                 // Fewer loops find each out by itself.
                 for wanted in [row(&u)?, (symbols, low, high)] {
-                    join(chain(u.clone(), vec![wanted])?, &mut found);
+                    join(program, chain(u.clone(), vec![wanted])?, &mut found);
                 }
             }
             (symbols.0.into(), symbols.1.into())
@@ -72,7 +72,7 @@ pub(super) fn scanned(
         let used = both(at_most(first, low.clone()), at_most(high.clone(), last));
         ((low, high), used)
     };
-    found.into_iter().for_each(|scan| join(scan, scans));
+    found.into_iter().for_each(|scan| join(program, scan, scans));
     Some(RowTest {
         array,
         form: RowForm::Even,
@@ -97,13 +97,17 @@ fn both(a: Expr, b: Expr) -> Expr {
 }
 
 /// Adds a scan, to one with the same steps if there is one.
-pub(super) fn join(scan: RowScan, scans: &mut Vec<RowScan>) {
+pub(super) fn join(program: &Program, scan: RowScan, scans: &mut Vec<RowScan>) {
     let same = scans.iter_mut().find(|s| s.steps == scan.steps && s.n_deciding == scan.n_deciding);
     let Some(same) = same else { return scans.push(scan) };
     for end in scan.ends {
         let distance = |other: &ScanEnd| match (&end.value, &other.value) {
             (Expr::Affine(a), Expr::Affine(b)) => (a.clone() - b.clone()).as_constant(),
-            (a, b) => (a == b).then_some(0),
+            (a, b) => {
+                let ((a, first), (b, second)) = (offset(a), offset(b));
+                let is_exact = first == second || is_signed(program, a);
+                (a == b && is_exact).then(|| first.checked_sub(second)).flatten()
+            }
         };
         let alike = |other: &&mut ScanEnd| (other.symbol, other.is_least) == (end.symbol, end.is_least);
         let known = same.ends.iter_mut().filter(alike).find_map(|o| Some((distance(o)?, o)));
@@ -113,6 +117,29 @@ pub(super) fn join(scan: RowScan, scans: &mut Vec<RowScan>) {
             None => same.ends.push(end),
         }
     }
+}
+
+/// An expression without a number that is added to it, and that.
+fn offset(e: &Expr) -> (&Expr, i64) {
+    match e {
+        Expr::Binary(BinaryOp::Add, rest, number) => {
+            number.as_affine().and_then(Affine::as_constant).map_or((e, 0), |number| (&**rest, number))
+        }
+        e => (e, 0),
+    }
+}
+
+/// Whether nothing in an expression wraps around.
+fn is_signed(program: &Program, e: &Expr) -> bool {
+    let mut is_signed = true;
+    e.visit(&mut |e| match e {
+        Expr::Read(access) => {
+            is_signed &= !matches!(program.array(access.array).element, ScalarType::U32 | ScalarType::U64);
+        }
+        Expr::Cast(ty, _) => is_signed &= !matches!(ty, ScalarType::U32 | ScalarType::U64),
+        _ => {}
+    });
+    is_signed
 }
 
 /// Symbols for the least and the greatest value, and expressions that are never less or greater in an iteration.

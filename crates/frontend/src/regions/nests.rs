@@ -170,6 +170,7 @@ impl<'a> Regions<'a> {
             rotations,
             mentions,
             unordered: Vec::new(),
+            bounded: Vec::new(),
         };
         nest.unordered = self.unordered(&state, &nest, s);
         if nest.stmts().is_empty() {

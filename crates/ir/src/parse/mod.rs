@@ -594,7 +594,7 @@ mod tests {
       }
     }
   }
-  nest N0 in f span 10 .. 20 line 3 live_out(tmp.A2, max.A5) swap(C, x, 2*n - m) rotate(n, C, x, tmp.A2) swap(idx, acc, 3) mentions(n, m) unordered(max.A5) {
+  nest N0 in f span 10 .. 20 line 3 live_out(tmp.A2, max.A5) swap(C, x, 2*n - m) rotate(n, C, x, tmp.A2) swap(idx, acc, 3) mentions(n, m) unordered(max.A5) bounded(x) {
     for L0 i: i32 in 0 .. n parallel dynamic reduce(+ tmp.A2, max max.A5) {
       S0: tmp.A3 = idx[i]
       for L1 i: i64 in max(0, i - 1, ceil((n + 3) / 4)) .. min(m, data(idx[i + 1])) step -2 vector 8 {

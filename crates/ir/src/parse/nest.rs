@@ -38,9 +38,10 @@ impl Parser {
         }
         let mentions = if self.take_word("mentions") { self.list(Self::sym)? } else { Vec::new() };
         let unordered = if self.take_word("unordered") { self.list(Self::array)? } else { Vec::new() };
+        let bounded = if self.take_word("bounded") { self.list(Self::array)? } else { Vec::new() };
         self.path.clear();
         let roots = self.block(Self::node)?;
-        Ok(Nest { id, function, span, roots, live_out, rotations, mentions, unordered })
+        Ok(Nest { id, function, span, roots, live_out, rotations, mentions, unordered, bounded })
     }
 
     /// `(a, b, n)`

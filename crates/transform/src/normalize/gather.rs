@@ -49,6 +49,7 @@ fn rebuild(items: Vec<Item>, program: &mut Program, function: &str) -> Region {
                     rotations: Vec::new(),
                     mentions: Vec::new(),
                     unordered: Vec::new(),
+                    bounded: Vec::new(),
                 };
                 program.nests.insert(id, nest);
                 Region::Dataflow(DataflowGraph::build(program, &[id]))

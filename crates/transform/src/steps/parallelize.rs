@@ -1,7 +1,7 @@
 //! Parallelize: runs iterations on several threads (work sharing).
 //!
-//! *Rewrite*: `for i S` → `#pragma omp parallel for` over `i`. Accumulations into scalars and one-dimensional arrays that
-//! nothing else touches in the loop become reductions.
+//! *Rewrite*: `for i S` → `#pragma omp parallel for` over `i`. Accumulations that nothing else touches in the loop become
+//! reductions: into scalars, and into arrays with one long dimension if it is known before the nest how far it uses them.
 //!
 //! *Legal when* the judge finds no dependence between different iterations, other than reductions, which in floating
 //! point need a policy that allows reassociation.
@@ -13,7 +13,7 @@ use crate::legality;
 use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
-use oxeye_ir::{Affine, ArrayId, Execution, Expr, LoopId, Reduction, Update, WorkSharing};
+use oxeye_ir::{Affine, ArrayId, Execution, Expr, LoopId, Nest, Reduction, Update, WorkSharing};
 use std::collections::BTreeMap;
 
 step! {
@@ -38,10 +38,21 @@ impl Step for Parallelize {
     }
 }
 
-/// Scalars and one-dimensional arrays of which every thread can have a copy.
-fn of_known_size(shape: &[Option<Expr>]) -> bool {
-    shape.len() <= 1 && shape.iter().all(Option::is_some)
+/// Scalars, and arrays of which every thread can have a copy: those into which sums are scattered, and those with one dimension
+/// that may be long.
+fn of_known_size(nest: &Nest, array: ArrayId, shape: &[Option<Expr>], is_scattered: bool) -> bool {
+    const MOST_BESIDE: i64 = 16;
+    let Some((first, rest)) = shape.split_first() else { return true };
+    let beside =
+        rest.iter().try_fold(1i64, |n, extent| n.checked_mul(extent.as_ref()?.as_affine()?.as_constant()?));
+    let is_short = beside.is_some_and(|n| n <= MOST_BESIDE);
+    (first.is_some() || nest.bounded.contains(&array))
+        && (is_short || is_scattered && rest.iter().all(Option::is_some))
 }
+
+/// Whether the accumulations into an array of this shape can be listed, if numbers from memory decide into which elements they
+/// go, or not.
+type CanList = fn(&Nest, ArrayId, &[Option<Expr>], bool) -> bool;
 
 /// The accumulations that must be listed for the loop to run concurrently; empty if none have to be, or if listing them
 /// does not help.
@@ -49,7 +60,7 @@ pub(crate) fn needed_reductions(
     schedule: &Schedule,
     at: LoopId,
     policy: Policy,
-    can_list: fn(&[Option<Expr>]) -> bool,
+    can_list: CanList,
     execution: impl Fn(Vec<Reduction>) -> Execution,
 ) -> Result<Vec<Reduction>, Reason> {
     lookup::loop_node(schedule, at)?;
@@ -102,8 +113,16 @@ fn has_fixed_elements(schedule: &Schedule, loop_node: &LoopNode, array: ArrayId)
         && elements.iter().enumerate().all(are_apart)
 }
 
+/// Whether numbers from memory decide which elements of an array the loop touches.
+fn is_scattered(schedule: &Schedule, loop_node: &LoopNode, array: ArrayId) -> bool {
+    all_leaves(&loop_node.body).into_iter().any(|s| {
+        let accesses = &schedule.statements[s].accesses;
+        accesses.iter().any(|a| a.array == array && a.indices.iter().any(Option::is_none))
+    })
+}
+
 /// Arrays of a shape that can be listed, or of which the loop touches a few elements, and that the loop only accumulates into, always with the same update.
-fn accumulators(schedule: &Schedule, at: LoopId, can_list: fn(&[Option<Expr>]) -> bool) -> Vec<Reduction> {
+fn accumulators(schedule: &Schedule, at: LoopId, can_list: CanList) -> Vec<Reduction> {
     let Some(loop_node) = schedule.loop_node(at) else { return Vec::new() };
     if loop_node.body.iter().any(|t| matches!(t, Tree::PackedContraction(_))) {
         return Vec::new();
@@ -128,7 +147,8 @@ fn accumulators(schedule: &Schedule, at: LoopId, can_list: fn(&[Option<Expr>]) -
             let private = schedule.privates.iter().find(|p| p.array == r.array);
             let shape = &schedule.program.array(r.array).shape[private.map_or(0, |p| p.n_loops)..];
             (is_ordered || !is_narrow)
-                && (can_list(shape) || has_fixed_elements(schedule, loop_node, r.array))
+                && (can_list(&schedule.nest, r.array, shape, is_scattered(schedule, loop_node, r.array))
+                    || has_fixed_elements(schedule, loop_node, r.array))
         })
         .collect()
 }

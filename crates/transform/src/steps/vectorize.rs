@@ -38,7 +38,7 @@ impl Step for Vectorize {
             return Err(Reason::unsupported(format!("loop {name} already runs concurrently")));
         }
         let execution = |reductions| Execution::Vector { lanes: None, reductions };
-        let reductions = needed_reductions(schedule, self.at, policy, |_| true, execution)?;
+        let reductions = needed_reductions(schedule, self.at, policy, |_, _, _, _| true, execution)?;
         lookup::loop_node_mut(schedule, self.at)?.run_as(execution(reductions));
         Ok(())
     }

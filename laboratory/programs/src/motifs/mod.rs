@@ -62,6 +62,7 @@ const MOTIFS: &[Motif] = &[
     sparse::matrix,
     sparse::gather,
     sparse::histogram,
+    sparse::scattered_sums,
     control::search,
     control::early,
     control::cases,

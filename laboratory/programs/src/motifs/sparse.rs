@@ -69,6 +69,37 @@ pub(super) fn gather(m: &mut Maker) -> String {
     })
 }
 
+/// Sums into elements that arrays tell, some of them with what the other end of a pair gets taken away.
+pub(super) fn scattered_sums(m: &mut Maker) -> String {
+    let (n, o) = (m.size(), m.open_size());
+    let element = m.float();
+    let (place, other) = (m.places(n, o), m.places(n, o));
+    let weights = m.array(&[n], element, READ);
+    let sums = m.array(&[o], element, WRITTEN);
+    let (in_variable, in_pairs) = (m.chance(50), m.chance(50));
+    let in_twos = m.chance(25);
+    let ty = element.c();
+    m.over(0, n, 1, Manner::ANY, |m, i| {
+        let own = [i.to_owned()];
+        let value = m.value(element, &[read(&weights, &own)], &own);
+        let at = |place: String| if in_twos { format!("{place} / 2 * 2") } else { place };
+        let (first, second) = (at(place.at(&own)), at(other.at(&own)));
+        let mut text = String::new();
+        if in_variable {
+            m.has(Construct::PrivateScalars);
+            text +=
+                &format!("{ty} part = {value};\nint there = {first};\n{} += part;\n", sums.at(&["there"]));
+        } else {
+            text += &format!("{} += {value};\n", sums.at(&[first]));
+        }
+        if in_pairs {
+            let part = if in_variable { "part".to_owned() } else { format!("0.5 * {}", weights.at(&own)) };
+            text += &format!("{} -= {part};\n", sums.at(&[second]));
+        }
+        text
+    })
+}
+
 /// Counts by value.
 pub(super) fn histogram(m: &mut Maker) -> String {
     m.has(Construct::Histograms);
