@@ -1,5 +1,8 @@
 //! The lines of a block that is being written.
 
+use crate::context::identifiers;
+use crate::scans::IfUsed;
+
 /// A line, or several that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
@@ -22,6 +25,20 @@ impl Line {
     fn is_verbatim(&self) -> bool {
         self.depth == 0
     }
+}
+
+/// Puts in what the other lines turned out to use, directives with this clause. Whether there were any.
+pub(super) fn insert_used(out: &mut Vec<Line>, at: usize, if_used: Vec<IfUsed>, clause: &str) -> bool {
+    let mut has_directives = false;
+    for IfUsed { names, mut lines, directives } in if_used.into_iter().rev() {
+        let is_used = |word: &str| names.iter().any(|name| name == word);
+        if out.iter().any(|line| identifiers(&line.text).any(is_used)) {
+            has_directives |= !directives.is_empty();
+            directives.into_iter().for_each(|k| lines[k] += clause);
+            out.splice(at..at, lines.into_iter().map(|line| Line::declaration(1, line)));
+        }
+    }
+    has_directives
 }
 
 /// Removes the braces of a block that is the only thing from a line on.

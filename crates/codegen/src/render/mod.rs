@@ -7,7 +7,7 @@ mod lines;
 mod open_loop;
 
 use crate::CodegenError;
-use crate::context::{Checks, Context, identifiers};
+use crate::context::{Checks, Context};
 use crate::expand::{Expander, Item, Places, collect_loops, places};
 use crate::leaving::{jumps, left_early};
 use crate::memory::{Memory, stack};
@@ -17,11 +17,10 @@ use crate::own_branch::{OwnBranch, calls};
 use crate::print::element_type;
 use crate::reduction::ReductionText;
 use crate::registers::{needs_memory, promote, writes};
-use crate::scans::IfUsed;
 use crate::team::{Sharing, is_divided, refused};
 use crate::watch::Watch;
 use crate::widen::widen;
-use lines::{Line, declarations_first, unwrap_block};
+use lines::{Line, declarations_first, insert_used, unwrap_block};
 use oxeye_binding::Binding;
 use oxeye_ir::{ArrayId, Execution, Expr, Loop, MathFn, Nest, Node, Program, Stmt, Update, WorkSharing};
 use std::collections::BTreeSet;
@@ -206,7 +205,7 @@ pub(crate) fn render_with(
             }
         }
     }
-    r.insert_used(before.if_used, used_from);
+    r.openmp |= insert_used(&mut r.out, used_from, before.if_used, &r.threads_if);
     let openmp = r.openmp;
     Ok(Rendered { text: commented(&r.finish(), &options.comment, options.indent), openmp })
 }
@@ -309,18 +308,6 @@ impl Renderer<'_> {
         text += &" ".repeat(self.options.indent);
         text.push('}');
         text
-    }
-
-    /// Puts in what the other lines turned out to use.
-    fn insert_used(&mut self, if_used: Vec<IfUsed>, at: usize) {
-        for IfUsed { names, mut lines, directives } in if_used.into_iter().rev() {
-            let is_used = |word: &str| names.iter().any(|name| name == word);
-            if self.out.iter().any(|line| identifiers(&line.text).any(is_used)) {
-                self.openmp |= !directives.is_empty();
-                directives.into_iter().for_each(|k| lines[k] += &self.threads_if);
-                self.out.splice(at..at, lines.into_iter().map(|line| Line::declaration(1, line)));
-            }
-        }
     }
 
     fn top(&mut self, original: &Nest, nest: &Nest, items: &[Item]) -> Result<(), CodegenError> {

@@ -6,7 +6,8 @@ use super::row_scans::{chain, join, symbols, within};
 use super::uses::{Holdings, Use, uses};
 use oxeye_binding::{Binding, Reach, RowScan};
 use oxeye_ir::{
-    Access, ArrayId, BoundTerm, Expr, Form, LoopId, Nest, NestId, Program, Stmt, SymId, Update, held_scalars,
+    Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, LoopId, Nest, NestId, Program, Stmt, SymId,
+    Update, held_scalars,
 };
 use std::collections::BTreeSet;
 
@@ -18,16 +19,15 @@ pub(crate) fn find_reaches(program: &mut Program, binding: &mut Binding) {
         let tested = tested(program, &nest);
         let is_open = |id: &ArrayId| is_open(program, binding, &nest, *id);
         let open: BTreeSet<ArrayId> = tested.union(&accumulators).copied().filter(is_open).collect();
+        let summed: BTreeSet<ArrayId> =
+            accumulators.iter().copied().filter(|id| open.contains(id) && only_sums(&nest, *id)).collect();
+        let all = if summed.is_empty() { Vec::new() } else { nest.arrays() };
+        let all: Vec<Use> = all.into_iter().flat_map(|id| uses(program, &nest, id, 0)).collect();
         for array in open {
             let mut scans = binding.entry(id).map_or_else(Vec::new, |entry| entry.scans.clone());
             let mut uses = uses(program, &nest, array, 0);
-            if accumulators.contains(&array) && only_sums(&nest, array) {
-                let others: Vec<Use> = nest
-                    .arrays()
-                    .into_iter()
-                    .flat_map(|other| self::uses(program, &nest, other, 0))
-                    .collect();
-                uses.iter_mut().for_each(|u| u.widen(&others));
+            if summed.contains(&array) {
+                uses.iter_mut().for_each(|u| u.widen(&all));
             }
             let Some((first, last)) = scanned(program, &nest, array, &uses, &mut scans) else { continue };
             let entry = binding.entries.entry(id).or_default();
@@ -64,6 +64,10 @@ impl Use {
     /// Leaves out the conditions under which an element is used, where the same index, or the numbers from memory in it, lead to
     /// another array's elements without them: so they are read there, and mean something.
     fn widen(&mut self, others: &[Use]) {
+        // A condition may be what keeps it from dividing by zero.
+        if self.indices.iter().any(may_divide_by_zero) {
+            return;
+        }
         let reads = |e: &Expr| -> Vec<Access> { e.reads().into_iter().cloned().collect() };
         let own: Vec<Access> = self.indices.iter().flat_map(reads).collect();
         let first = self.indices.first().cloned();
@@ -81,13 +85,26 @@ impl Use {
             return;
         };
         let there: Vec<Access> = other.indices.iter().flat_map(reads).collect();
-        let is_cheap = |(guard, _): &(Expr, usize)| reads(guard).iter().all(|read| there.contains(read));
+        let is_cheap = |(guard, _): &(Expr, usize)| {
+            reads(guard).iter().all(|read| there.contains(read)) && !may_divide_by_zero(guard)
+        };
         let n_kept = other.guards.len();
         let kept: Vec<_> = self.guards.drain(n_kept..).filter(is_cheap).collect();
         self.guards.extend(kept);
         self.loops.clone_from(&other.loops);
         self.n_unknown = 0;
     }
+}
+
+/// Whether an expression divides by anything but a number.
+fn may_divide_by_zero(e: &Expr) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| {
+        if let Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, by) = e {
+            found |= by.as_affine().and_then(Affine::as_constant).is_none_or(|by| by == 0);
+        }
+    });
+    found
 }
 
 /// Whether nothing tells how far a nest reaches in an array.

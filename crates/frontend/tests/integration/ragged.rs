@@ -90,3 +90,24 @@ fn programs_do_the_same() {
 ";
     same_output(&[STACK, main].concat(), 1, SIZES);
 }
+
+/// Where sums are scattered, conditions that cost much are left out of what is looked for, but not where they keep an index from
+/// dividing by zero.
+#[test]
+fn conditions_before_a_division_stay() {
+    let body = |index: &str| {
+        shown(&format!(
+            "void f(int n, const int *restrict at, const double *restrict r, double *restrict x)
+{{
+    for (int i = 0; i < n; i++)
+        if (r[at[i]] > 0)
+            x[{index}] += r[i];
+}}
+"
+        ))
+    };
+    let condition = "if r[at[i]] > 0 : ";
+    assert!(body("100 / at[i]").contains(condition), "{}", body("100 / at[i]"));
+    let plain = body("at[i] / 2");
+    assert!(plain.contains("bounded(x)") && !plain.contains(condition), "{plain}");
+}

@@ -1,7 +1,8 @@
 //! Parallelize: runs iterations on several threads (work sharing).
 //!
 //! *Rewrite*: `for i S` → `#pragma omp parallel for` over `i`. Accumulations that nothing else touches in the loop become
-//! reductions: into scalars, and into arrays with one long dimension if it is known before the nest how far it uses them.
+//! reductions: into scalars, and into arrays of which it is known before the nest how far it uses them, if they have one long
+//! dimension or numbers from memory decide into which elements.
 //!
 //! *Legal when* the judge finds no dependence between different iterations, other than reductions, which in floating
 //! point need a policy that allows reassociation.
