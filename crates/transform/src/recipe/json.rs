@@ -77,7 +77,8 @@ fn read(kind: Kind, value: &Value, names: &mut Names) -> Result<Argument, Unread
     };
     Ok(match kind {
         Kind::Loop | Kind::Inside { .. } => Argument::Loop(plain(kind, value)?),
-        Kind::PerfectChain => {
+        Kind::Loops if !value.is_array() => Argument::Loops(vec![plain(kind, value)?]),
+        Kind::PerfectChain | Kind::Loops => {
             let mut one = |value: &Value| match read(Kind::Loop, value, names)? {
                 Argument::Loop(id) => Ok(id),
                 _ => Err(format!("{value} is not a loop").into()),
@@ -136,6 +137,12 @@ impl Serialize for Step<'_> {
         let mut map = serializer.serialize_map(Some(1 + info.parameters.len()))?;
         map.serialize_entry("step", info.name)?;
         for (parameter, argument) in info.parameters.iter().zip(self.step.arguments()) {
+            let argument = match argument {
+                Argument::Loops(ids) if parameter.kind == Kind::Loops && ids.len() == 1 => {
+                    Argument::Loop(ids[0])
+                }
+                other => other,
+            };
             map.serialize_entry(parameter.name, &Written { argument: &argument, names: self.names })?;
         }
         map.end()

@@ -170,6 +170,10 @@ fn read(kind: Kind, words: &mut Words<'_>, names: &mut Names) -> Result<Argument
     Ok(match kind {
         Kind::Loop | Kind::Inside { .. } => Argument::Loop(loop_id(words)?),
         Kind::PerfectChain => Argument::Loops(vec![loop_id(words)?]),
+        Kind::Loops => {
+            let one = |word| read_word(Kind::PerfectChain, word, names);
+            joined(words.next(noun)?.split(',').map(one).collect())?
+        }
         Kind::Sizes { .. } => Argument::Numbers(vec![number(words.next(noun)?)?]),
         Kind::Count { .. } | Kind::Integer => Argument::Number(number(words.next(noun)?)?),
         Kind::Position { .. } => Argument::Position(Some(number(words.next(noun)?)?)),
@@ -241,7 +245,12 @@ fn blocks(words: &mut Words<'_>) -> Result<Blocks, Unreadable> {
     let [mc, nc, kc] = sizes.split('x').collect::<Vec<_>>()[..] else {
         return Err(format!("`{sizes}` is not rows, columns and depth of a block").into());
     };
-    Ok(Blocks { mr: number(mr)?, nr: number(nr)?, lanes, mc: number(mc)?, nc: number(nc)?, kc: number(kc)? })
+    let rows_first = words.accept("rows");
+    if rows_first {
+        words.expect("first")?;
+    }
+    let [mr, nr, mc, nc, kc] = [number(mr)?, number(nr)?, number(mc)?, number(nc)?, number(kc)?];
+    Ok(Blocks { mr, nr, lanes, mc, nc, kc, rows_first })
 }
 
 /// The step with its arguments according to its syntax.
@@ -264,7 +273,11 @@ impl Transformation {
 /// A syntax with the arguments of a step filled in.
 fn filled(step: &Transformation, syntax: &str, names: &Names) -> String {
     let (info, arguments) = (step.info(), step.arguments());
-    let all = |name: &str| info.position(name).map(|k| texts(&arguments[k], names)).unwrap_or_default();
+    let all = |name: &str| match info.position(name) {
+        Some(k) if info.parameters[k].kind == Kind::Loops => vec![texts(&arguments[k], names).join(",")],
+        Some(k) => texts(&arguments[k], names),
+        None => Vec::new(),
+    };
     let mut words: Vec<String> = Vec::new();
     for part in parts(syntax) {
         match part {
@@ -304,8 +317,9 @@ fn texts(argument: &Argument, names: &Names) -> Vec<String> {
         Argument::Literal(value) => vec![value.to_string()],
         Argument::WorkSharing(schedule) => vec![print_sharing(*schedule)],
         Argument::Team(schedule) => schedule.iter().map(|s| print_sharing(*s)).collect(),
-        Argument::Blocks(Blocks { mr, nr, lanes, mc, nc, kc }) => {
-            vec![format!("register {mr}x{nr} lanes {lanes} block {mc}x{nc}x{kc}")]
+        Argument::Blocks(Blocks { mr, nr, lanes, mc, nc, kc, rows_first }) => {
+            let order = if *rows_first { " rows first" } else { "" };
+            vec![format!("register {mr}x{nr} lanes {lanes} block {mc}x{nc}x{kc}{order}")]
         }
     }
 }

@@ -38,6 +38,8 @@ pub enum Kind {
     },
     /// Loops, each of which contains only the next.
     PerfectChain,
+    /// One loop or several, as one word.
+    Loops,
     /// One number per loop of another parameter.
     Sizes {
         /// Name of the other parameter.
@@ -84,6 +86,7 @@ impl Kind {
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Kind::Loop | Kind::Inside { .. } | Kind::PerfectChain => "a loop",
+            Kind::Loops => "loops such as `L1,L2`",
             Kind::Sizes { .. } => "a number of iterations",
             Kind::Count { .. } | Kind::Integer => "a number",
             Kind::Position { .. } => "a position",
@@ -104,6 +107,7 @@ impl Kind {
             Kind::Inside { outer, perfectly: true } => format!("a loop perfectly nested in `{outer}`"),
             Kind::Inside { outer, perfectly: false } => format!("a loop inside `{outer}`"),
             Kind::PerfectChain => "perfectly nested loops, outermost first".into(),
+            Kind::Loops => "a loop, or loops such as `L1,L2`, outermost first".into(),
             Kind::Sizes { of, least, most } => {
                 format!("one number from {least} to {most} per loop of `{of}`")
             }

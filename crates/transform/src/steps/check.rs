@@ -66,6 +66,10 @@ fn check<'a>(
             inside(schedule, *id, *outer, perfectly)
         }
         (_, Argument::Loop(id)) => loop_node(schedule, *id).map(|_| ()),
+        (Kind::Loops, Argument::Loops(ids)) if ids.is_empty() => Err(bad("it has no loops".into())),
+        (Kind::Loops, Argument::Loops(ids)) => {
+            ids.iter().try_for_each(|id| loop_node(schedule, *id).map(|_| ()))
+        }
         (_, Argument::Loops(ids)) => chain(schedule, ids),
         (_, Argument::Statement(id)) => statement(schedule, *id).map(|_| ()),
         (Kind::Count { least, most }, Argument::Number(n)) if !(least..=most).contains(n) => {

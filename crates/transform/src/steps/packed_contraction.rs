@@ -2,7 +2,7 @@
 //! register tile.
 //!
 //! *Rewrite* (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008), for one statement inside
-//! loops `i`, `j`, `k` in any order:
+//! loops `i`, `j`, `k` in any order, each of which may be several loops, as in convolutions and products of tensors:
 //!
 //! ```text
 //! for j, k, i: T[i][j] += A[i][k] * B[k][j]
@@ -15,9 +15,12 @@
 //!       load the register tile; for k: tile[i][j] += packedA[k][i] * packedB[k][j]; store it
 //! ```
 //!
+//! With `rows first` the two packed sides change places: rows are packed outside, columns in each of the blocks inside.
+//!
 //! *Legal when* the judge accepts the order with packed operands read when their block is packed and the target read
 //! and written around the register tile. *Refused when* the value is not such a function, when a bound joins `i`, `j`
-//! and `k`, or when masking a triangular operand with zeros would not be exact under the floating-point policy.
+//! and `k` (or any two of them, where one is several loops), when a loop inside another of its kind has no known number of
+//! iterations, or when masking a triangular operand with zeros would not be exact under the floating-point policy.
 
 use super::argument::Kind;
 use super::lookup;
@@ -25,7 +28,7 @@ use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::scan::bounds_from;
-use crate::schedule::packed_contraction::{Blocks, Contraction, Part, Role, Shape, has_type};
+use crate::schedule::packed_contraction::{Axis, Blocks, Contraction, Part, Role, Shape, has_type};
 use crate::schedule::space::{gist, implies, project};
 use crate::schedule::{Schedule, Statement, Tree};
 use oxeye_ir::{
@@ -41,23 +44,23 @@ step! {
     .alias("packed_contraction");
     /// The statement.
     stmt: StmtId = Kind::Statement,
-    /// Loop over rows of the target.
-    row: LoopId = Kind::Loop,
-    /// Loop over contiguous columns of the target.
-    column: LoopId = Kind::Loop,
-    /// Loop that is summed over.
-    depth: LoopId = Kind::Loop,
+    /// Loops over rows of the target; the register tile has iterations of the last one.
+    rows as "row": Vec<LoopId> = Kind::Loops,
+    /// Loops over columns of the target, which is contiguous in the last one.
+    columns as "column": Vec<LoopId> = Kind::Loops,
+    /// Loops that are summed over; blocks cut the first one.
+    depth: Vec<LoopId> = Kind::Loops,
     /// Block sizes.
     blocks: Blocks = Kind::Blocks,
-    /// Whether and how row blocks are assigned to threads.
+    /// Whether and how the blocks inside are assigned to threads.
     parallel: Option<WorkSharing> = Kind::Team,
 }
 
 impl Step for PackedContraction {
     fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
-        let loops = [self.row, self.column, self.depth];
         let s = lookup::statement(schedule, self.stmt)?;
-        let (place, stmts) = innermost_three(schedule, s, loops)?;
+        let loops = Loops { rows: &self.rows, columns: &self.columns, depth: &self.depth };
+        let (place, stmts) = innermost(schedule, s, &loops.all())?;
         let contraction = plan(schedule, stmts, loops, self.blocks, self.parallel, policy)?;
         let (siblings, k) = lookup::siblings_mut(schedule, place)?;
         siblings[k] = Tree::PackedContraction(Box::new(contraction));
@@ -65,28 +68,46 @@ impl Step for PackedContraction {
     }
 }
 
-/// The outermost of three loops that contain only each other and statements, including `s`; and those statements.
-fn innermost_three(
-    schedule: &Schedule,
-    s: usize,
-    mut loops: [LoopId; 3],
-) -> Result<(LoopId, Vec<usize>), Reason> {
+/// The loops of a contraction, outermost first.
+#[derive(Clone, Copy)]
+pub(crate) struct Loops<'a> {
+    pub(crate) rows: &'a [LoopId],
+    pub(crate) columns: &'a [LoopId],
+    pub(crate) depth: &'a [LoopId],
+}
+
+impl Loops<'_> {
+    fn all(&self) -> Vec<LoopId> {
+        [self.rows, self.columns, self.depth].concat()
+    }
+
+    fn are_three(&self) -> bool {
+        self.all().len() == 3
+    }
+}
+
+/// The outermost of loops that contain only each other and statements, including `s`; and those statements.
+fn innermost(schedule: &Schedule, s: usize, loops: &[LoopId]) -> Result<(LoopId, Vec<usize>), Reason> {
     let path = &schedule.paths()[s];
-    loops.sort_unstable();
-    let mut inner: Vec<LoopId> = path.iter().rev().take(3).copied().collect();
-    inner.sort_unstable();
+    let inner = &path[path.len().saturating_sub(loops.len())..];
+    let mut sorted = [loops, inner].map(<[LoopId]>::to_vec);
+    sorted.iter_mut().for_each(|loops| loops.sort_unstable());
     let statement = schedule.statements[s].id;
-    if inner != loops {
+    let [wanted, found] = sorted;
+    let Some(top) = inner.first().copied().filter(|_| wanted == found) else {
+        let (which, n) = match loops.len() {
+            3 => ("the three", String::new()),
+            n => ("all", format!(" {n}")),
+        };
         return Err(Reason::new(
             RefusalKind::NotNested,
-            format!("{statement} is not directly inside the three loops"),
+            format!("{statement} is not directly inside {which}{n} loops"),
         ));
-    }
-    let top = path[path.len() - 3];
+    };
     let chain = lookup::perfect_chain(schedule, top);
     let body =
         chain.last().and_then(|l| schedule.loop_node(*l)).map(|b| b.body.as_slice()).unwrap_or_default();
-    if chain.len() != 3 || body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
+    if chain.len() != loops.len() || body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
         return Err(Reason::new(
             RefusalKind::NotPerfectlyNested,
             format!("other loops share a loop with {statement}"),
@@ -143,11 +164,11 @@ fn mapped_assignment(statement: &Statement) -> Option<(Access, Update, Expr)> {
     Some((target, stmt.update, value))
 }
 
-/// Plans the contraction of the statements in the schedule's loops `row`, `column` and `depth`, nested in any order.
-pub(crate) fn plan(
+/// Plans the contraction of the statements in these loops of the schedule, nested in any order.
+fn plan(
     schedule: &mut Schedule,
     stmts: Vec<usize>,
-    [row, column, depth]: [LoopId; 3],
+    loops: Loops<'_>,
     blocks: Blocks,
     parallel: Option<WorkSharing>,
     policy: Policy,
@@ -160,39 +181,9 @@ pub(crate) fn plan(
     if !matches!(stmt.update, Update::Add | Update::Sub | Update::Min | Update::Max) {
         return Err(Reason::unsupported(format!("{} does not accumulate into its target", stmt.id)));
     }
-    let shape = Shape { statement: &statement, row, column, depth };
-    let target: Vec<Affine> = stmt
-        .target
-        .affine_indices()
-        .ok_or_else(|| Reason::unsupported(format!("an index of the target of {} is not affine", stmt.id)))?
-        .into_iter()
-        .map(|a| statement.mapped(a))
-        .collect();
-    let Some((last, others)) = target.split_last() else {
-        return Err(Reason::unsupported("the target is a scalar"));
-    };
-    if last.coefficient(column) != 1 || others.iter().any(|a| a.uses(column)) {
-        return Err(Reason::unsupported(format!(
-            "the target is not contiguous in loop {}",
-            schedule.loop_name(column)
-        )));
-    }
-    if target.iter().any(|a| a.uses(depth)) {
-        return Err(Reason::unsupported(format!(
-            "the target changes with loop {}",
-            schedule.loop_name(depth)
-        )));
-    }
-    if !target.iter().any(|a| a.uses(row)) {
-        return Err(Reason::unsupported(format!(
-            "the target does not change with loop {}",
-            schedule.loop_name(row)
-        )));
-    }
-    let ty = schedule.program.array(stmt.target.array).element;
-    if !ty.is_float() || !has_type(&schedule.program, &stmt.value, ty) {
-        return Err(Reason::unsupported("target and operands are not all of one floating-point type"));
-    }
+    check_target(schedule, &statement, &stmt, loops)?;
+    let Loops { rows, columns, depth } = loops;
+    let shape = Shape { statement: &statement, rows, columns, depth };
     let mut operands = Vec::new();
     shape
         .operands(&stmt.value, &mut operands)
@@ -200,88 +191,198 @@ pub(crate) fn plan(
     if !operands.iter().any(|(p, _)| *p == Part::Rows) || !operands.iter().any(|(p, _)| *p == Part::Columns) {
         return Err(Reason::unsupported("the value has no operand of its own for rows or for columns"));
     }
-
-    for c in &core {
-        let e = &c.expr;
-        if e.uses(row) && e.uses(column) && e.uses(depth) {
-            return Err(Reason::unsupported("a loop bound joins row, column and depth"));
-        }
-        if c.relation == Relation::Zero && (e.uses(row) || e.uses(column) || e.uses(depth)) {
-            return Err(Reason::unsupported("a loop bound fixes an iterator"));
-        }
-    }
-    for (side, axis) in [(Part::Rows, row), (Part::Columns, column)] {
-        let masked = core.iter().any(|c| c.expr.uses(axis) && c.expr.uses(depth));
+    check_bounds(schedule, &core, loops)?;
+    for (side, axes) in [(Part::Rows, rows), (Part::Columns, columns)] {
+        let uses = |c: &Constraint, loops: &[LoopId]| loops.iter().any(|id| c.expr.uses(*id));
+        let masked = core.iter().any(|c| uses(c, axes) && uses(c, depth));
         let exact = matches!(stmt.update, Update::Add | Update::Sub)
             && policy.reassociate
             && shape.vanishes(&stmt.value, side);
         if masked && !exact {
             return Err(Reason::unsupported(format!(
                 "the range of loop {} depends on loop {}, and padding with zeros may change the result",
-                schedule.loop_name(depth),
-                schedule.loop_name(axis)
+                schedule.loop_name(depth[0]),
+                schedule.loop_name(axes[0])
             )));
         }
     }
 
-    let first_of = |axis: LoopId| -> Result<Affine, Reason> {
-        let away: Vec<LoopId> = [row, column, depth].into_iter().filter(|l| *l != axis).collect();
-        let rows = project(&core, &away);
-        let (lower, _) = bounds_from(&rows, axis);
-        let terms: Vec<Affine> = lower
-            .into_iter()
-            .filter_map(|t| match t {
-                BoundTerm::Affine { expr, divisor: 1 } => Some(expr),
-                _ => None,
+    let roles = roles(&stmt, statement.accesses.len(), &operands);
+    let mut cut = |axes: &[LoopId], letter: &str, total, unit| -> Result<Vec<Axis>, Reason> {
+        let ranges = axes.iter().map(|id| range(schedule, &core, *id, &loops.all()));
+        let ranges: Vec<(Affine, Option<i64>)> = ranges.collect::<Result<_, _>>()?;
+        let extents: Vec<Option<i64>> = ranges.iter().map(|(_, extent)| *extent).collect();
+        let sizes = sizes(&extents, total, unit).ok_or_else(|| {
+            let names: Vec<String> = axes[1..].iter().map(|id| schedule.loop_name(*id)).collect();
+            let text = "the number of iterations is not known, or more than a block holds, for";
+            Reason::unsupported(format!("{text} {}", names.join(", ")))
+        })?;
+        let all = axes.iter().zip(ranges).zip(sizes);
+        Ok(all
+            .map(|((point, (first, extent)), size)| {
+                let block = schedule.fresh_loop(letter, ScalarType::I32);
+                Axis { point: *point, block, size, first, extent }
             })
-            .collect();
-        let around = project(&core, &[row, column, depth]);
-        let greatest =
-            |e: &&Affine| terms.iter().all(|o| implies(&around, &Constraint::ge((*e).clone(), o.clone())));
-        terms.iter().find(greatest).cloned().ok_or_else(|| {
-            Reason::unsupported(format!("loop {} has no single lower bound", schedule.loop_name(axis)))
-        })
+            .collect())
     };
-    let base = [first_of(column)?, first_of(depth)?, first_of(row)?];
-
-    let roles = roles(&shape, &stmt, statement.accesses.len(), &operands);
-    let mut counter = |name: &str| schedule.fresh_loop(name, ScalarType::I32);
-    let counters = [counter("jc"), counter("kc"), counter("ic"), counter("jr"), counter("ir")];
-    let [jc, kc, ic, jr, ir] = counters;
-    let Blocks { mr, nr, mc, nc, kc: kb, .. } = blocks;
-    let mut blocked = Vec::new();
-    let mut block = |point: LoopId, base: &Affine, parts: &[(LoopId, i64)], size: i64| {
-        let start = parts.iter().fold(base.clone(), |sum, (l, n)| sum.add_scaled(&Affine::var(*l), *n));
-        blocked.push(Constraint::ge(Affine::var(point), start.clone()));
-        blocked.push(Constraint::lt(Affine::var(point), start.offset(size)));
-    };
-    block(column, &base[0], &[(jc, nc), (jr, nr)], nr);
-    block(depth, &base[1], &[(kc, kb)], kb);
-    block(row, &base[2], &[(ic, mc), (ir, mr)], mr);
-    for (panel, count) in [(jr, nc / nr), (ir, mc / mr)] {
-        blocked.push(Constraint::ge(Affine::var(panel), 0.into()));
-        blocked.push(Constraint::lt(Affine::var(panel), count.into()));
-    }
-    for s in &stmts {
-        schedule.statements[*s].domain.extend(blocked.iter().cloned());
-    }
-    Ok(Contraction {
+    let Blocks { mr, nr, mc, nc, kc, .. } = blocks;
+    let columns = cut(columns, "jc", nc, nr)?;
+    let depth = cut(depth, "kc", kc, 1)?;
+    let rows = cut(rows, "ic", mc, mr)?;
+    let panels = ["jr", "ir"].map(|name| schedule.fresh_loop(name, ScalarType::I32));
+    let contraction = Contraction {
         statements: stmts,
-        row,
-        column,
+        rows,
+        columns,
         depth,
-        counters,
+        panels,
         blocks,
         parallel,
         roles,
         core,
-        base,
         reassociate: policy.reassociate,
-    })
+    };
+    let blocked = blocked(&contraction);
+    for s in &contraction.statements {
+        schedule.statements[*s].domain.extend(blocked.iter().cloned());
+    }
+    Ok(contraction)
+}
+
+/// Whether the target has rows and contiguous columns, and elements of the type of all operands.
+fn check_target(
+    schedule: &Schedule,
+    statement: &Statement,
+    stmt: &Stmt,
+    loops: Loops<'_>,
+) -> Result<(), Reason> {
+    let no_index = || Reason::unsupported(format!("an index of the target of {} is not affine", stmt.id));
+    let indices = stmt.target.affine_indices().ok_or_else(no_index)?;
+    let target: Vec<Affine> = indices.into_iter().map(|a| statement.mapped(a)).collect();
+    let Some((last, others)) = target.split_last() else {
+        return Err(Reason::unsupported("the target is a scalar"));
+    };
+    let Loops { rows, columns, depth } = loops;
+    let Some(column) = columns.last() else { return Err(Reason::unsupported("there are no columns")) };
+    if last.coefficient(*column) != 1 || others.iter().any(|a| a.uses(*column)) {
+        return Err(Reason::unsupported(format!(
+            "the target is not contiguous in loop {}",
+            schedule.loop_name(*column)
+        )));
+    }
+    let is_used = |id: &LoopId| target.iter().any(|a| a.uses(*id));
+    if let Some(id) = depth.iter().find(|id| is_used(id)) {
+        return Err(Reason::unsupported(format!("the target changes with loop {}", schedule.loop_name(*id))));
+    }
+    if let Some(id) = rows.iter().chain(columns).find(|id| !is_used(id)) {
+        return Err(Reason::unsupported(format!(
+            "the target does not change with loop {}",
+            schedule.loop_name(*id)
+        )));
+    }
+    let ty = schedule.program.array(stmt.target.array).element;
+    if !ty.is_float() || !has_type(&schedule.program, &stmt.value, ty) {
+        return Err(Reason::unsupported("target and operands are not all of one floating-point type"));
+    }
+    Ok(())
+}
+
+/// Whether bounds join no more loops than blocks allow.
+fn check_bounds(schedule: &Schedule, core: &[Constraint], loops: Loops<'_>) -> Result<(), Reason> {
+    for c in core {
+        let all = loops.all();
+        let joined: Vec<LoopId> = all.iter().copied().filter(|id| c.expr.uses(*id)).collect();
+        if loops.are_three() && joined.len() == 3 {
+            return Err(Reason::unsupported("a loop bound joins row, column and depth"));
+        }
+        if let [one, other, ..] = joined[..]
+            && !loops.are_three()
+        {
+            let (one, other) = (schedule.loop_name(one), schedule.loop_name(other));
+            return Err(Reason::unsupported(format!(
+                "a bound joins loops {one} and {other}, which only three loops may have"
+            )));
+        }
+        if c.relation == Relation::Zero && !joined.is_empty() {
+            return Err(Reason::unsupported("a loop bound fixes an iterator"));
+        }
+    }
+    Ok(())
+}
+
+/// The first iteration of a loop, and how many there are, if that is known.
+fn range(
+    schedule: &Schedule,
+    core: &[Constraint],
+    axis: LoopId,
+    loops: &[LoopId],
+) -> Result<(Affine, Option<i64>), Reason> {
+    let away: Vec<LoopId> = loops.iter().copied().filter(|l| *l != axis).collect();
+    let (lower, upper) = bounds_from(&project(core, &away), axis);
+    let terms = lower.into_iter().filter_map(undivided);
+    let terms: Vec<Affine> = terms.collect();
+    let around = project(core, loops);
+    let greatest =
+        |e: &&Affine| terms.iter().all(|o| implies(&around, &Constraint::ge((*e).clone(), o.clone())));
+    let first = terms.iter().find(greatest).cloned().ok_or_else(|| {
+        Reason::unsupported(format!("loop {} has no single lower bound", schedule.loop_name(axis)))
+    })?;
+    let count = |end: BoundTerm| (undivided(end)? - first.clone()).as_constant();
+    let counts: Option<Vec<i64>> = upper.into_iter().map(count).collect();
+    Ok((first, counts.and_then(|counts| counts.into_iter().min())))
+}
+
+fn undivided(term: BoundTerm) -> Option<Affine> {
+    match term {
+        BoundTerm::Affine { expr, divisor: 1 } => Some(expr),
+        _ => None,
+    }
+}
+
+/// How many iterations of each loop are in a block of at most `total`: all of the inner ones, of which the last is filled up to
+/// a multiple of `unit`, and equal parts of the first, if its extent is known. `None` if they do not fit.
+fn sizes(extents: &[Option<i64>], total: i64, unit: i64) -> Option<Vec<i64>> {
+    let up = |n: i64, unit: i64| (n + unit - 1) / unit * unit;
+    let last = extents.len() - 1;
+    let unit_of = |k: usize| if k == last { unit } else { 1 };
+    let inner = extents[1..].iter().zip(1..).map(|(extent, k)| Some(up((*extent)?.max(1), unit_of(k))));
+    let inner: Vec<i64> = inner.collect::<Option<_>>()?;
+    let n_inner = inner.iter().try_fold(1i64, |n, size| n.checked_mul(*size))?;
+    let room = Some(total / n_inner).filter(|n| *n >= unit_of(0))?;
+    let first = match extents[0] {
+        Some(extent) => {
+            let extent = extent.max(1);
+            let n_blocks = (extent + room - 1) / room;
+            up((extent + n_blocks - 1) / n_blocks, unit_of(0)).min(room)
+        }
+        None => room,
+    };
+    Some([vec![first], inner].concat())
+}
+
+/// Which iterations are in which blocks and panels.
+fn blocked(c: &Contraction) -> Vec<Constraint> {
+    let mut found = Vec::new();
+    let mut between = |point: LoopId, start: Affine, size: i64| {
+        found.push(Constraint::ge(Affine::var(point), start.clone()));
+        found.push(Constraint::lt(Affine::var(point), start.offset(size)));
+    };
+    for axis in c.axes() {
+        let start = axis.first.clone().add_scaled(&Affine::var(axis.block), axis.size);
+        between(axis.point, start, axis.size);
+    }
+    let tiled = [(&c.columns, c.blocks.nr), (&c.rows, c.blocks.mr)];
+    for ((axes, width), panel) in tiled.into_iter().zip(c.panels) {
+        let Some(axis) = axes.last() else { continue };
+        let start = axis.first.clone().add_scaled(&Affine::var(axis.block), axis.size);
+        between(axis.point, start.add_scaled(&Affine::var(panel), width), width);
+        between(panel, 0.into(), axis.size / width);
+    }
+    found
 }
 
 /// The role of each access, in the order of [`oxeye_ir::Nest::accesses`].
-fn roles(shape: &Shape, stmt: &Stmt, n_accesses: usize, operands: &[(Part, &Expr)]) -> Vec<Role> {
+fn roles(stmt: &Stmt, n_accesses: usize, operands: &[(Part, &Expr)]) -> Vec<Role> {
     let mut roles = vec![Role::TargetLoad, Role::TargetStore];
     for read in stmt.value.reads() {
         let holder = operands.iter().find(|(_, e)| e.reads().iter().any(|r| std::ptr::eq(*r, read)));
@@ -292,6 +393,5 @@ fn roles(shape: &Shape, stmt: &Stmt, n_accesses: usize, operands: &[(Part, &Expr
         });
     }
     debug_assert_eq!(roles.len(), n_accesses);
-    let _ = shape;
     roles
 }

@@ -17,7 +17,7 @@ use crate::scan;
 use crate::schedule::Schedule;
 use crate::steps::Transformation;
 use crate::steps::{Normalize, Reorder};
-use oxeye_ir::{LoopId, Nest, Program};
+use oxeye_ir::{Nest, Program};
 use std::collections::BTreeMap;
 
 /// All templates that are worth trying for a nest, best guess first.
@@ -63,8 +63,8 @@ struct Start {
     machine: Machine,
     /// Steps that every recipe begins with.
     first: Vec<Transformation>,
-    /// Statements that could be packed contractions: row, column and depth loops of each.
-    products: Vec<(usize, [LoopId; 3])>,
+    /// Statements that could be packed contractions.
+    products: Vec<contraction::Product>,
     /// Results by strategy and by how its own concurrent loops are shared.
     made: BTreeMap<(Strategy, Option<Shares>), Result<Made, Unfit>>,
 }
@@ -189,14 +189,18 @@ impl<'a> Instantiator<'a> {
         found.into_iter().map(with).collect()
     }
 
-    /// How much of a nest a strategy applies to: the number of products for a contraction, otherwise 0 or 1.
-    fn reach(&mut self, base: Base, strategy: Strategy, threads: Threads) -> usize {
+    /// How much of a nest a strategy applies to: the number of products for a contraction, and how many are summed up where
+    /// they belong; otherwise 0 or 1.
+    fn reach(&mut self, base: Base, strategy: Strategy, threads: Threads) -> (usize, usize) {
         let start = self.start(base);
         let n_products = start.products.len();
+        let n_in_place = start.products.iter().filter(|product| !product.is_aside).count();
         match start.made(&usual(strategy, threads)) {
-            Err(_) => 0,
-            Ok(made) if matches!(strategy, Strategy::PackedContraction(_)) => n_products - made.refused.len(),
-            Ok(_) => 1,
+            Err(_) => (0, 0),
+            Ok(made) if matches!(strategy, Strategy::PackedContraction(_)) => {
+                (n_products - made.refused.len(), n_in_place)
+            }
+            Ok(_) => (1, 0),
         }
     }
 }
@@ -349,12 +353,29 @@ impl Start {
         if self.products.is_empty() {
             return Err(Unfit::Inapplicable("no statement sums up products over three loops".into()));
         }
-        let innermost = self.products.iter().map(|(s, [r, c, d])| (*s, vec![*r, *d, *c])).collect();
-        let preference = Preference { innermost, parallel_from: Some(0), ..Preference::default() };
-        self.reorder(&mut builder, &preference)?;
         let mut refused = Vec::new();
-        for (s, loops) in &self.products {
-            refused.extend(builder.contract(*s, *loops, blocks, shares).err());
+        let start = builder.clone();
+        let many = self.products.iter().any(|product| product.many.is_some());
+        // Over all their loops, or at least over three.
+        for all in Vec::from_iter(many.then_some(true).into_iter().chain([false])) {
+            let innermost = self.products.iter().map(|product| {
+                let [rows, columns, depth] = product.loops(all);
+                (product.stmt, [rows, depth, columns].concat())
+            });
+            let preference = Preference {
+                innermost: innermost.collect(),
+                parallel_from: Some(0),
+                ..Preference::default()
+            };
+            builder = start.clone();
+            self.reorder(&mut builder, &preference)?;
+            refused = Vec::new();
+            for product in &self.products {
+                refused.extend(builder.contract(product.stmt, &product.loops(all), blocks, shares).err());
+            }
+            if refused.len() < self.products.len() {
+                break;
+            }
         }
         if refused.len() < self.products.len() {
             Ok(Made { builder, refused })

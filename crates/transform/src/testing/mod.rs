@@ -3,9 +3,11 @@
 //! Each recipe is a function of its source of choices. Recipes name loops and statements that exist at their step, so
 //! that most refusals are about legality, not form.
 
+mod contractions;
 mod spellings;
 mod stages;
 
+pub use contractions::{random_blocks, random_product, random_tensor_product};
 pub use spellings::random_spelling;
 pub use stages::{random_overlap, random_stages};
 
@@ -16,7 +18,6 @@ use crate::recipe::Recipe;
 use crate::refusal::Reason;
 use crate::refusal::Refusal;
 use crate::scan;
-use crate::schedule::packed_contraction::Blocks;
 use crate::schedule::statement_schedule::{Dimension, StatementSchedule};
 use crate::schedule::{Schedule, Tree};
 use crate::steps;
@@ -24,8 +25,8 @@ use crate::steps::Transformation;
 use crate::steps::argument::{Argument, Kind};
 use crate::steps::registry::TransformationInfo;
 use crate::steps::{
-    Batch, Fission, Fuse, IndexSetSplit, Interchange, PackedContraction, Parallelize, Reorder, Reverse, Skew,
-    Tile, Unroll, UnrollAndJam, Vectorize,
+    Batch, Fission, Fuse, IndexSetSplit, Interchange, Parallelize, Reorder, Reverse, Skew, Tile, Unroll,
+    UnrollAndJam, Vectorize,
 };
 use crate::values::Literal;
 use oxeye_ir::testing::{Random, Sample};
@@ -123,7 +124,7 @@ pub fn random_arguments(info: &TransformationInfo, random: &mut Random) -> Trans
     let n = random.between(1, 3);
     let argument = |kind: Kind, random: &mut Random| match kind {
         Kind::Loop | Kind::Inside { .. } => Argument::Loop(random_loop(random)),
-        Kind::PerfectChain => Argument::Loops((0..n).map(|_| random_loop(random)).collect()),
+        Kind::PerfectChain | Kind::Loops => Argument::Loops((0..n).map(|_| random_loop(random)).collect()),
         Kind::Sizes { .. } => Argument::Numbers((0..n).map(|_| random.between(-9, 9000)).collect()),
         Kind::Count { .. } | Kind::Integer => Argument::Number(random.between(-99, 99)),
         Kind::Position { .. } => Argument::Position(random.chance(50).then(|| random.below(9))),
@@ -160,21 +161,6 @@ fn random_expression(random: &mut Random) -> Affine {
         e = e.add_scaled(&Affine::var(variable), random.between(-3, 3));
     }
     e
-}
-
-/// Small blocks, so that small problem sizes have full and partial ones.
-pub fn random_blocks(random: &mut Random) -> Blocks {
-    let lanes = random.pick(&[2u32, 4]);
-    let mr = random.between(1, 3);
-    let nr = i64::from(lanes) * random.between(1, 2);
-    Blocks {
-        mr,
-        nr,
-        lanes,
-        mc: mr * random.between(1, 3),
-        nc: nr * random.between(1, 3),
-        kc: random.between(1, 5),
-    }
 }
 
 struct Place {
@@ -268,39 +254,9 @@ fn random_step(schedule: &Schedule, random: &mut Random) -> Option<Transformatio
         }
         13 if random.chance(50) => Transformation::Unroll(Unroll { at, factor: random.between(2, 4) }),
         13 => Transformation::UnrollAndJam(UnrollAndJam { at, factor: random.between(2, 3) }),
-        14 => random_contraction(schedule, random)?,
+        14 => contractions::random_contraction(schedule, random)?,
         _ => random_reorder(schedule, random),
     })
-}
-
-fn random_contraction(schedule: &Schedule, random: &mut Random) -> Option<Transformation> {
-    let paths = schedule.paths();
-    let deep: Vec<usize> = (0..paths.len()).filter(|s| paths[*s].len() >= 3).collect();
-    let s = *deep.get(random.below(deep.len()))?;
-    let mut loops = paths[s][paths[s].len() - 3..].to_vec();
-    for k in (1..3).rev() {
-        loops.swap(k, random.below(k + 1));
-    }
-    // Usually the loops that fit, if there are any.
-    let target = schedule.statements[s].assignment()?.target.affine_indices()?;
-    let target: Vec<Affine> = target.into_iter().map(|a| schedule.statements[s].mapped(a)).collect();
-    if let Some(last) = target.last()
-        && random.chance(90)
-    {
-        loops.sort_by_key(|l| match (last.uses(*l), target.iter().any(|t| t.uses(*l))) {
-            (true, _) => 1,
-            (false, true) => 0,
-            (false, false) => 2,
-        });
-    }
-    Some(Transformation::PackedContraction(PackedContraction {
-        stmt: schedule.statements[s].id,
-        row: loops[0],
-        column: loops[1],
-        depth: loops[2],
-        blocks: random_blocks(random),
-        parallel: random.chance(50).then(|| random.pick(&[WorkSharing::Static, WorkSharing::Dynamic])),
-    }))
 }
 
 /// A schedule for every statement: separate, or sharing a random number of outer loops.
@@ -335,99 +291,6 @@ fn random_reorder(schedule: &Schedule, random: &mut Random) -> Transformation {
         schedules.push(StatementSchedule { stmt: statement.id, dimensions });
     }
     Transformation::Reorder(Reorder { schedules })
-}
-
-/// A random product-like nest and the recipe that contracts it in small blocks: rectangular and triangular domains,
-/// operands transposed or shared with the target, sums, differences, minima and maxima.
-pub fn random_product(random: &mut Random) -> (Sample, Recipe) {
-    let single = random.chance(25);
-    let ty = if single { "f32" } else { "f64" };
-    let sizes: Vec<i64> = (0..3).map(|_| random.between(1, 9)).collect();
-    // Square arrays, large enough for all indices.
-    let extent = 11;
-    let in_place = random.chance(35);
-    let (a, b) = match (in_place, random.below(4)) {
-        (false, _) => ("A", "B"),
-        (true, 0) => ("C", "B"),
-        (true, 1) => ("A", "C"),
-        (true, _) => ("C", "C"),
-    };
-    let left = random.pick(&["[i][k]", "[k][i]"]);
-    let right = random.pick(&["[k][j]", "[j][k]"]);
-    let update = random.pick(&["+=", "+=", "+=", "-=", "min=", "max="]);
-    let value = match random.below(8) {
-        0..3 => format!("{a}{left} * {b}{right}"),
-        3 => format!("alpha * {a}{left} * {b}{right}"),
-        4 => format!("alpha * ({a}{left} * {b}{right} + B{left} * A{right})"),
-        5 => format!("{a}{left} + {b}{right}"),
-        6 => format!("({a}{left} - x[k]) * {b}{right}"),
-        _ => format!("-{a}{left} * ({b}{right} * y[j])"),
-    };
-    let mut order = ['i', 'j', 'k'];
-    for k in (1..3).rev() {
-        order.swap(k, random.below(k + 1));
-    }
-    let names = ["n", "m", "l"];
-    let mut loops = String::new();
-    for (position, iterator) in order.iter().enumerate() {
-        let axis = ['i', 'j', 'k'].iter().position(|c| c == iterator).unwrap_or(0);
-        let size = names[axis];
-        let mut lower = if random.chance(70) { "0".to_owned() } else { random.between(1, 2).to_string() };
-        let mut upper = match random.below(6) {
-            0 => random.between(1, 9).to_string(),
-            1 => format!("min({size}, {})", random.between(1, 9)),
-            _ => size.to_owned(),
-        };
-        if position > 0 && random.chance(35) {
-            let other = order[random.below(position)];
-            match random.below(5) {
-                0 => upper = format!("{other} + 1"),
-                1 => upper = other.to_string(),
-                2 => upper = format!("min({size}, {other} + 2)"),
-                3 => lower = format!("{other} + 1"),
-                _ => lower = other.to_string(),
-            }
-        }
-        loops += &format!("for L{axis} {iterator}: i32 in {lower} .. {upper} {{ ");
-    }
-    let statement = format!("C[i][j] {update} {value}");
-    let body = if random.chance(15) {
-        format!("if j <= i + 1 {{ S0: {statement} }} else {{ S1: {statement} }}")
-    } else {
-        format!("S0: {statement}")
-    };
-    let outer = random.chance(20);
-    let (open, close) = if outer { ("for L9 t: i32 in 0 .. 2 { ", " }") } else { ("", "") };
-    let text = format!(
-        "program product {{
-           symbol P0 n: i32
-           symbol P1 m: i32
-           symbol P2 l: i32
-           array A0 A: {ty}[{extent}][{extent}] param
-           array A1 B: {ty}[{extent}][{extent}] param
-           array A2 C: {ty}[{extent}][{extent}] param
-           array A3 x: {ty}[{extent}] param
-           array A4 y: {ty}[{extent}] param
-           array A5 alpha: {ty} param
-           dataflow {{ N0 }}
-           nest N0 in product {{ {open}{loops}{body} }} }} }}{close} }}
-         }}"
-    );
-    let program = Program::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let symbols = program.symbols.keys().copied().zip(sizes).collect();
-    let mut steps = Vec::new();
-    if outer && random.chance(40) {
-        steps.push(Transformation::Parallelize(Parallelize { at: LoopId(9), sharing: WorkSharing::Static }));
-    }
-    steps.push(Transformation::PackedContraction(PackedContraction {
-        stmt: StmtId(0),
-        row: LoopId(0),
-        column: LoopId(1),
-        depth: LoopId(2),
-        blocks: random_blocks(random),
-        parallel: random.chance(50).then_some(WorkSharing::Dynamic),
-    }));
-    (Sample { program, symbols }, Recipe { steps })
 }
 
 /// The nest after each pass of its normalization, starting with the nest itself.

@@ -211,12 +211,15 @@ fn recipes_on_normal_forms_compute_the_same() {
     assert!(n_same > 60, "only {n_same} recipes apply");
 }
 
-/// The nest without the names of its iterators, if it has no temporaries.
+/// The nest without the names of its iterators and the order of the terms in its bounds, if it has no temporaries.
 fn nameless(applied: &Applied) -> Option<Vec<Node>> {
     fn go(nodes: &mut [Node]) {
         for node in nodes {
             match node {
-                Node::Loop(l) => l.name.clear(),
+                Node::Loop(l) => {
+                    l.name.clear();
+                    [&mut l.lower, &mut l.upper].map(|bound| bound.0.sort_by_cached_key(|t| format!("{t:?}")));
+                }
                 Node::Stmt(s) => s.line = None,
                 Node::If { .. } => {}
             }

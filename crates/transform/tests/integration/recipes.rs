@@ -49,6 +49,10 @@ const FORMS: &[(&str, &str)] = &[
         "contract S1 rows L0 columns L1 depth L2 register 2x8 lanes 2 block 4x8x3 parallel dynamic",
         r#"{"step":"contract","stmt":1,"row":0,"column":1,"depth":2,"blocks":{"mr":2,"nr":8,"lanes":2,"mc":4,"nc":8,"kc":3},"parallel":"Dynamic"}"#,
     ),
+    (
+        "contract S0 rows L0 columns L1,L2 depth L3,L4,L5 register 2x8 lanes 4 block 4x8x27 rows first",
+        r#"{"step":"contract","stmt":0,"row":0,"column":[1,2],"depth":[3,4,5],"blocks":{"mr":2,"nr":8,"lanes":4,"mc":4,"nc":8,"kc":27,"rows_first":true},"parallel":null}"#,
+    ),
 ];
 
 #[test]

@@ -1,6 +1,6 @@
 //! The register tile: accumulators loaded, updated over the depth of a block, and stored.
 
-use super::layout::{Extent, Layout, assign, counted, extreme, zero};
+use super::layout::{Extent, Layout, assign, either, extreme, zero};
 use crate::scan::{bounds_from, guarded};
 use crate::schedule::packed_contraction::Part;
 use oxeye_ir::{Access, Affine, ArrayId, Bound, BoundTerm, Constraint, Execution, Expr, Node, Update, Var};
@@ -21,48 +21,64 @@ impl Layout<'_> {
         let full: Vec<Constraint> = edges.iter().map(|r| extreme(r, &over, true)).collect();
         let valid: Vec<Constraint> = edges.iter().map(|r| r.substitute(&|v| self.tile_point(v))).collect();
         let target = self.tile_target();
+        // Elements of a tile that are in the domain, and the others.
+        let partly = |kept: Node, others: Option<Node>| {
+            let (rows, columns) = (self.side(Part::Rows), self.side(Part::Columns));
+            match (&rows.end, &columns.end, &others) {
+                (Some(row), Some(column), None) if self.limits.row_column.is_empty() => {
+                    let vector = Execution::Vector { lanes: None, reductions: Vec::new() };
+                    let row_end =
+                        if rows.ends.is_empty() { Bound::from(rows.width) } else { rows.valid_lanes(row) };
+                    let column_end = if columns.ends.is_empty() {
+                        Bound::from(columns.width)
+                    } else {
+                        columns.valid_lanes(column)
+                    };
+                    let inner = columns.lane.up_to(column_end, vector, vec![kept]);
+                    rows.lane.up_to(row_end, Execution::Sequential, inner)
+                }
+                _ => self.plain(guarded(&valid, vec![kept], others.into_iter().collect())),
+            }
+        };
         // Stores the accumulators to the target, all or part of them.
         let store = |update: Update| {
-            let whole = vec![self.unrolled(assign(target.clone(), update, acc.clone().into()))];
+            let whole = self.unrolled(assign(target.clone(), update, acc.clone().into()));
             let spill = self.unrolled(assign(edge.clone(), Update::Assign, acc.clone().into()));
             let kept = assign(target.clone(), update, edge.clone().into());
-            guarded(&full, whole, vec![spill, self.plain(guarded(&valid, vec![kept], Vec::new()))])
+            either(&full, whole, [spill, partly(kept, None)].concat())
         };
         let mut nodes = Vec::new();
         if self.is_apart {
-            nodes.push(self.unrolled(assign(acc.clone(), Update::Assign, zero(self.ty))));
-            nodes.push(self.depth_sweep());
+            nodes.extend(self.unrolled(assign(acc.clone(), Update::Assign, zero(self.ty))));
+            nodes.extend(self.depth_sweep());
             nodes.extend(store(Update::Add));
         } else {
             let load = assign(edge.clone(), Update::Assign, target.clone().into());
             let blank = assign(edge.clone(), Update::Assign, zero(self.ty));
-            let whole = vec![self.unrolled(assign(acc.clone(), Update::Assign, target.clone().into()))];
-            let partial = vec![
-                self.plain(guarded(&valid, vec![load], vec![blank])),
-                self.unrolled(assign(acc.clone(), Update::Assign, edge.clone().into())),
-            ];
-            nodes.extend(guarded(&full, whole, partial));
-            nodes.push(self.depth_sweep());
+            let whole = self.unrolled(assign(acc.clone(), Update::Assign, target.clone().into()));
+            let from_edge = self.unrolled(assign(acc.clone(), Update::Assign, edge.clone().into()));
+            nodes.extend(either(&full, whole, [partly(load, Some(blank)), from_edge].concat()));
+            nodes.extend(self.depth_sweep());
             nodes.extend(store(Update::Assign));
         }
         nodes
     }
 
     /// The loop over depth: an update of every accumulator.
-    fn depth_sweep(&self) -> Node {
-        let [kk, ..] = self.points;
+    fn depth_sweep(&self) -> Vec<Node> {
+        let sweep = &self.counters.sweep;
         let over = self.tile_extents();
-        let (mut lower, mut upper) = (vec![BoundTerm::from(Affine::constant(0))], self.depth_upper().0);
-        for limit in self.limits.row_depth.iter().chain(&self.limits.column_depth) {
+        let (mut lower, mut upper) = (vec![BoundTerm::from(Affine::constant(0))], self.depth_end().0);
+        let joint = self.limits.row_depth.iter().chain(&self.limits.column_depth);
+        for (limit, id) in joint.filter_map(|limit| Some((limit, sweep.id()?))) {
             let best = extreme(limit, &over, false);
-            let local = best.substitute(&|v| (v == Var::Loop(self.c.depth)).then(|| self.depth_point()));
-            let (from, to) = bounds_from(&[local], kk);
+            let local = best.substitute(&|v| self.depth_at(v));
+            let (from, to) = bounds_from(&[local], id);
             lower.extend(from);
             upper.extend(to);
         }
         let update = assign(self.in_tile(self.acc), self.stmt.update, self.kernel_value());
-        let body = vec![self.unrolled(update)];
-        counted((kk, "kk"), Bound(lower), Bound(upper), 1, Execution::Sequential, body)
+        sweep.between(Bound(lower), Bound(upper), Execution::Sequential, self.unrolled(update))
     }
 
     /// The statement's value, with its operands read from their packed blocks.
@@ -88,13 +104,7 @@ impl Layout<'_> {
     }
 
     fn tile_point(&self, v: Var) -> Option<Affine> {
-        let [_, ii, jj] = self.points;
-        match v {
-            Var::Loop(l) if l == self.c.row => Some(self.side(Part::Rows).first + Affine::var(ii)),
-            Var::Loop(l) if l == self.c.column => Some(self.side(Part::Columns).first + Affine::var(jj)),
-            Var::Loop(l) if l == self.c.depth => Some(self.depth_point()),
-            _ => None,
-        }
+        self.side(Part::Rows).at(v).or_else(|| self.side(Part::Columns).at(v))
     }
 
     fn tile_extents(&self) -> [Extent; 2] {
@@ -108,30 +118,32 @@ impl Layout<'_> {
     /// The constraints that keep an element of the tile in the domain: ends of rows and columns, and joint ones.
     fn tile_edges(&self) -> Vec<Constraint> {
         let sides = [self.side(Part::Rows), self.side(Part::Columns)];
-        let ends = sides.iter().flat_map(|s| s.single.iter().filter(|r| r.expr.coefficient(s.point) < 0));
+        let ends = sides.iter().flat_map(|s| s.ends.iter().copied());
         ends.chain(&self.limits.row_column).cloned().collect()
     }
 
     fn in_tile(&self, array: ArrayId) -> Access {
-        let [_, ii, jj] = self.points;
-        Access::new(array, [Affine::var(ii), Affine::var(jj)])
+        let [rows, columns] = [Part::Rows, Part::Columns].map(|part| self.side(part).lane.value());
+        Access::new(array, [rows, columns])
     }
 
     /// A loop over every element of the tile, in vector registers.
-    fn unrolled(&self, body: Node) -> Node {
+    fn unrolled(&self, body: Node) -> Vec<Node> {
         let vector = Execution::Vector { lanes: Some(self.c.blocks.lanes), reductions: Vec::new() };
         self.over_tile(Execution::Unrolled, vector, vec![body])
     }
 
     /// Plain loops over every element of the tile.
-    fn plain(&self, body: Vec<Node>) -> Node {
+    fn plain(&self, body: Vec<Node>) -> Vec<Node> {
         self.over_tile(Execution::Sequential, Execution::Sequential, body)
     }
 
-    fn over_tile(&self, rows: Execution, columns: Execution, body: Vec<Node>) -> Node {
-        let [_, ii, jj] = self.points;
-        let inner = counted((jj, "jj"), 0, self.c.blocks.nr, 1, columns, body);
-        counted((ii, "ii"), 0, self.c.blocks.mr, 1, rows, vec![inner])
+    fn over_tile(&self, rows: Execution, columns: Execution, body: Vec<Node>) -> Vec<Node> {
+        let over = |part: Part, execution, body| {
+            let side = self.side(part);
+            side.lane.up_to(side.width, execution, body)
+        };
+        over(Part::Rows, rows, over(Part::Columns, columns, body))
     }
 }
 

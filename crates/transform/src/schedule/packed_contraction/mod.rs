@@ -25,6 +25,9 @@ pub struct Blocks {
     pub nc: i64,
     /// Depth of packed blocks.
     pub kc: i64,
+    /// Rows are packed in the outer loop over blocks, columns in the inner one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rows_first: bool,
 }
 
 fn bad(text: String) -> Reason {
@@ -39,7 +42,7 @@ impl Blocks {
 
     /// Whether blocks of these sizes can be packed and computed.
     pub(crate) fn check(&self) -> Result<(), Reason> {
-        let Blocks { mr, nr, lanes, mc, nc, kc } = *self;
+        let Blocks { mr, nr, lanes, mc, nc, kc, .. } = *self;
         let width = i64::from(lanes);
         if !(lanes.is_power_of_two() && (2..=64).contains(&lanes)) {
             return Err(bad(format!(
@@ -86,42 +89,79 @@ pub(crate) enum Role {
     Inline,
 }
 
+/// One loop of a contraction, in blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    /// The loop itself.
+    pub(crate) point: LoopId,
+    /// Counter of its blocks.
+    pub(crate) block: LoopId,
+    /// Iterations in a block.
+    pub(crate) size: i64,
+    /// The first iteration of the first block.
+    pub(crate) first: Affine,
+    /// How many iterations there are, if that is known.
+    pub(crate) extent: Option<i64>,
+}
+
+impl Axis {
+    /// Whether all iterations are known to be in one block.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.extent.is_some_and(|n| n <= self.size)
+    }
+}
+
 /// A planned packed contraction.
 #[derive(Clone, Debug)]
 pub(crate) struct Contraction {
     /// The statement, and others that compute the same on complementary parts of the iteration space.
     pub(crate) statements: Vec<usize>,
-    pub(crate) row: LoopId,
-    pub(crate) column: LoopId,
-    pub(crate) depth: LoopId,
-    /// Counters of column blocks, depth blocks, row blocks, column panels and row panels.
-    pub(crate) counters: [LoopId; 5],
+    /// Loops over rows, outermost first; the register tile is cut from the last one.
+    pub(crate) rows: Vec<Axis>,
+    /// Likewise for columns.
+    pub(crate) columns: Vec<Axis>,
+    /// Loops that are summed over. Blocks hold all iterations of all but the first.
+    pub(crate) depth: Vec<Axis>,
+    /// Counters of column panels and row panels.
+    pub(crate) panels: [LoopId; 2],
     pub(crate) blocks: Blocks,
     pub(crate) parallel: Option<WorkSharing>,
     pub(crate) roles: Vec<Role>,
     /// The statement's domain before blocking.
     pub(crate) core: Vec<Constraint>,
-    /// First column, depth and row of the first block.
-    pub(crate) base: [Affine; 3],
     pub(crate) reassociate: bool,
 }
 
 impl Contraction {
-    /// Block counters and point loops, outermost first.
-    pub(crate) fn all_loops(&self) -> impl Iterator<Item = LoopId> + '_ {
-        self.counters.iter().copied().chain([self.depth, self.row, self.column])
+    pub(crate) fn axes(&self) -> impl Iterator<Item = &Axis> + '_ {
+        self.columns.iter().chain(&self.depth).chain(&self.rows)
     }
 
-    /// Whether iterations of this loop run concurrently: row blocks, when parallel, and the vector lanes of columns.
+    /// The axes whose blocks are outside, and those whose blocks are inside the loops over blocks of depth.
+    pub(crate) fn outer_and_inner(&self) -> [&[Axis]; 2] {
+        if self.blocks.rows_first { [&self.rows, &self.columns] } else { [&self.columns, &self.rows] }
+    }
+
+    /// Block counters and point loops, outermost first.
+    pub(crate) fn all_loops(&self) -> impl Iterator<Item = LoopId> + '_ {
+        let blocks = self.axes().map(|axis| axis.block);
+        blocks.chain(self.panels).chain(self.axes().map(|axis| axis.point))
+    }
+
+    /// Whether iterations of this loop run concurrently: the inner loop over blocks, when parallel, and the vector lanes
+    /// of columns.
     pub(crate) fn is_concurrent(&self, id: LoopId) -> bool {
-        (self.parallel.is_some() && id == self.counters[2]) || id == self.column
+        let [_, inner] = self.outer_and_inner();
+        let is_first = inner.first().is_some_and(|axis| axis.block == id);
+        (self.parallel.is_some() && is_first) || self.columns.last().is_some_and(|axis| axis.point == id)
     }
 
     /// Replaces a loop around the contraction.
     pub(crate) fn substitute_loop(&mut self, id: LoopId, with: &Affine) {
         let f = |v: Var| (v == Var::Loop(id)).then(|| with.clone());
         self.core.iter_mut().for_each(|c| *c = c.substitute(&f));
-        self.base.iter_mut().for_each(|b| *b = b.substitute(&f));
+        let axes = self.rows.iter_mut().chain(&mut self.columns).chain(&mut self.depth);
+        axes.for_each(|axis| axis.first = axis.first.substitute(&f));
     }
 
     /// Whether sums start from zero in the register tile and are added to the target at the end.
@@ -130,42 +170,59 @@ impl Contraction {
         self.reassociate && matches!(update, Some(Update::Add | Update::Sub))
     }
 
-    fn prefix(&self) -> Vec<TimeStep> {
-        use TimeStep::{Loop, Position};
-        let [jc, kc, ic, jr, ir] = self.counters;
-        vec![
-            Loop(jc),
-            Position(0),
-            Loop(kc),
-            Position(1),
-            Loop(ic),
-            Position(1),
-            Loop(jr),
-            Position(0),
-            Loop(ir),
-        ]
+    /// The loops around a register tile, and how many steps of them are around the packing of the outer and the inner side.
+    fn prefix(&self) -> (Vec<TimeStep>, [usize; 2]) {
+        let [outer, inner] = self.outer_and_inner();
+        let blocks = |axes: &[Axis]| axes.iter().map(|axis| axis.block).collect::<Vec<_>>();
+        let points = |axes: &[Axis], panel: LoopId| {
+            let before = axes[..axes.len() - 1].iter().map(|axis| axis.point);
+            before.chain([panel]).collect::<Vec<_>>()
+        };
+        let [columns, rows] = self.panels;
+        let mut time = in_turn(&[blocks(outer), blocks(&self.depth)].concat());
+        let around_outer = time.len();
+        time.push(TimeStep::Position(1));
+        time.extend(in_turn(&blocks(inner)));
+        let around_inner = time.len();
+        time.push(TimeStep::Position(1));
+        time.extend(in_turn(&[points(&self.columns, columns), points(&self.rows, rows)].concat()));
+        (time, [around_outer, around_inner])
     }
 
     /// The time at which an instance is computed.
     pub(crate) fn compute_time(&self) -> Vec<TimeStep> {
-        use TimeStep::{Loop, Position};
-        let mut time = self.prefix();
-        time.extend([Position(1), Loop(self.depth), Position(0), Loop(self.row), Position(0)]);
-        time.extend([Loop(self.column), Position(0)]);
+        let mut time = self.prefix().0;
+        time.push(TimeStep::Position(1));
+        let last = |axes: &[Axis]| axes.last().map(|axis| axis.point);
+        let depth = self.depth.iter().map(|axis| axis.point);
+        let loops: Vec<LoopId> = depth.chain(last(&self.rows)).chain(last(&self.columns)).collect();
+        time.extend(in_turn(&loops));
+        time.push(TimeStep::Position(0));
         time
     }
 
     /// The time of an access; for an accumulation against itself, the time of the computation.
     pub(crate) fn access_time(&self, access: usize, accumulation: bool) -> Vec<TimeStep> {
-        let mut time = self.prefix();
+        let (mut time, [around_outer, around_inner]) = self.prefix();
         match self.roles[access] {
             _ if accumulation => return self.compute_time(),
             Role::Inline => return self.compute_time(),
-            Role::PackColumns => time.truncate(3),
-            Role::PackRows => time.truncate(5),
+            Role::PackColumns if !self.blocks.rows_first => time.truncate(around_outer),
+            Role::PackRows if self.blocks.rows_first => time.truncate(around_outer),
+            Role::PackColumns | Role::PackRows => time.truncate(around_inner),
             Role::TargetLoad | Role::TargetStore => {}
         }
         time.push(TimeStep::Position(if self.roles[access] == Role::TargetStore { 2 } else { 0 }));
         time
     }
+}
+
+/// Loops inside each other, with nothing beside them.
+fn in_turn(loops: &[LoopId]) -> Vec<TimeStep> {
+    let mut time = Vec::new();
+    for (k, id) in loops.iter().enumerate() {
+        time.extend((k > 0).then_some(TimeStep::Position(0)));
+        time.push(TimeStep::Loop(*id));
+    }
+    time
 }

@@ -7,15 +7,16 @@ use oxeye_ir::{Affine, BinaryOp, Expr, LoopId, Program, ScalarType, UnaryOp};
 /// The parts of the value, by dependence on row, column and depth.
 pub(crate) struct Shape<'a> {
     pub(crate) statement: &'a Statement,
-    pub(crate) row: LoopId,
-    pub(crate) column: LoopId,
-    pub(crate) depth: LoopId,
+    pub(crate) rows: &'a [LoopId],
+    pub(crate) columns: &'a [LoopId],
+    pub(crate) depth: &'a [LoopId],
 }
 
 impl Shape<'_> {
     fn of_affine(&self, a: &Affine) -> (bool, bool, bool) {
         let a = self.statement.mapped(a);
-        (a.uses(self.row), a.uses(self.column), a.uses(self.depth))
+        let any = |loops: &[LoopId]| loops.iter().any(|id| a.uses(*id));
+        (any(self.rows), any(self.columns), any(self.depth))
     }
 
     /// Whether row, column and depth iterators occur.

@@ -66,25 +66,29 @@ impl Builder {
         self.schedule.statements[s].map.get(&original)?.loops().next()
     }
 
-    /// Contracts a statement over its original row, column and depth loops.
+    /// Contracts a statement over its original loops over rows, columns and depth.
     pub(crate) fn contract(
         &mut self,
         s: usize,
-        original: [LoopId; 3],
+        original: &[Vec<LoopId>; 3],
         shape: &BlockShape,
         shares: Option<Shares>,
     ) -> Result<(), Reason> {
-        let [row, column, depth] = original.map(|l| self.loop_of(s, l));
-        let (Some(row), Some(column), Some(depth)) = (row, column, depth) else {
+        let own = |loops: &Vec<LoopId>| loops.iter().map(|l| self.loop_of(s, *l)).collect();
+        let [rows, columns, depth]: [Option<Vec<LoopId>>; 3] = original.each_ref().map(own);
+        let (Some(rows), Some(columns), Some(depth)) = (rows, columns, depth) else {
             return Err(Reason::unsupported("an iterator of the statement has no loop of its own"));
         };
+        let loops = [rows, columns, depth];
         let stmt = self.schedule.statements[s].id;
         let element = self.schedule.statements[s]
             .assignment()
             .map_or(8, |a| self.schedule.program.array(a.target.array).element.bytes());
-        let blocks = contraction::blocks(shape, &self.machine, element);
+        let extents = contraction::Extents::of(&self.schedule, &loops);
+        let blocks = contraction::blocks(shape, &self.machine, element, &extents);
+        let [rows, columns, depth] = loops;
         let parallel = shares.map(uneven_schedule);
-        self.step(PackedContraction { stmt, row, column, depth, blocks, parallel })
+        self.step(PackedContraction { stmt, rows, columns, depth, blocks, parallel })
     }
 
     /// Work sharing: runs outermost independent loops on several threads; false if there are none.

@@ -4,6 +4,7 @@
 //! columns and rows of a block, then one contraction that updates everything after the block in both directions.
 
 use super::builder::Builder;
+use super::contraction::Product;
 use super::tree::{next_sibling, parent_of, top_loops};
 use crate::order::{self, Preference};
 use crate::schedule::{Tree, all_leaves};
@@ -18,7 +19,7 @@ const ORDERS: usize = 8;
 /// The recipe under construction, if the nest has updates under a common elimination loop.
 pub(crate) fn blocked(
     start: &Builder,
-    updates: &[(usize, [LoopId; 3])],
+    updates: &[Product],
     steps: u16,
     shape: &BlockShape,
     shares: Option<Shares>,
@@ -36,7 +37,7 @@ pub(crate) fn blocked(
         let roots = top_loops(&builder.schedule.roots);
         let [elimination] = roots.as_slice() else { continue };
         let depth_outermost =
-            updates.iter().all(|(s, [_, _, d])| builder.loop_of(*s, *d) == Some(*elimination));
+            updates.iter().all(|u| builder.loop_of(u.stmt, u.three[2]) == Some(*elimination));
         if builder.schedule.roots.len() != 1 || !depth_outermost {
             continue;
         }
@@ -50,7 +51,7 @@ pub(crate) fn blocked(
 fn block(
     builder: &mut Builder,
     elimination: LoopId,
-    updates: &[(usize, [LoopId; 3])],
+    updates: &[Product],
     steps: i64,
     (shape, shares): (&BlockShape, Option<Shares>),
 ) -> Option<()> {
@@ -58,9 +59,9 @@ fn block(
     let tile = parent_of(&builder.schedule.roots, elimination)?;
     let end = Affine::term(tile, steps).offset(steps);
     let mut done: Vec<LoopId> = Vec::new();
-    for (s, [row, column, _]) in updates {
-        let (row, column) = (builder.loop_of(*s, *row)?, builder.loop_of(*s, *column)?);
-        let path = &builder.schedule.paths()[*s];
+    for Product { stmt, three: [row, column, _], .. } in updates {
+        let (row, column) = (builder.loop_of(*stmt, *row)?, builder.loop_of(*stmt, *column)?);
+        let path = &builder.schedule.paths()[*stmt];
         let outer = *path.iter().find(|l| **l == row || **l == column)?;
         let inner = if outer == row { column } else { row };
         if done.contains(&outer) {
@@ -86,8 +87,8 @@ fn block(
             .position(|t| matches!(t, Tree::Loop(b) if b.id == trailing))?;
         builder.step(Fission { at: holder, before: Some(position) }).ok()?;
         let leaf = *all_leaves(&builder.schedule.loop_node(trailing)?.body).first()?;
-        let original = updates.iter().find(|(u, _)| builder.schedule.statements[leaf].origin == *u)?.1;
-        builder.contract(leaf, original, shape, shares).ok()?;
+        let update = updates.iter().find(|u| builder.schedule.statements[leaf].origin == u.stmt)?;
+        builder.contract(leaf, &update.loops(false), shape, shares).ok()?;
     }
     Some(())
 }
