@@ -83,6 +83,9 @@
 //! - **Factorizing** (`steps::factorize`) is a rewrite of the same kind that asks nothing of the values: a sum over a loop is computed
 //!   once for the loops that do not move its factors, where sums may be reordered. `templates::suggest_rewrites` names such rewrites,
 //!   and `oxeye::stages::rewrite_trials` tries them with what the rewritten nest suggests.
+//! - **Sharing sums** (`steps::share_sums`) is another: where two loops move the same elements (`a[y + u]`), sums over a third loop are
+//!   the same in all windows, and are computed once for each value of `y + u`, in an array before the loops. Box filters, separable
+//!   filters, dilations and erosions.
 //! - **Hoisting** (`steps::hoist`) is another: calls of mathematical functions whose arguments a loop leaves alone are made before it, as
 //!   scalars or tables. Arguments are followed through local scalars that one statement before sets (`x = h * i; pow(x, 6)`). Products
 //!   and sums around them stay, since compilers round them together with others.

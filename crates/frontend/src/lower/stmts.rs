@@ -543,7 +543,7 @@ impl Lowerer<'_> {
             _ => return None,
         };
         let mut stmt = only.clone();
-        if !element.is_float() && matches!(element, ScalarType::I32 | ScalarType::I64) {
+        if !element.is_float() {
             stmt.update = if is_less { Update::Min } else { Update::Max };
             return Some(Node::Stmt(stmt));
         }

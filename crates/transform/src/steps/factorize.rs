@@ -113,14 +113,14 @@ fn bounds_use(l: &Loop, id: LoopId) -> bool {
 }
 
 /// Whether a factor has elements of another type in it, indices apart.
-fn has_other_type(program: &Program, e: &Expr, element: ScalarType) -> bool {
+pub(super) fn has_other_type(program: &Program, e: &Expr, element: ScalarType) -> bool {
     match e {
         Expr::Read(a) => program.arrays.get(&a.array).is_none_or(|array| array.element != element),
         _ => e.children().into_iter().any(|child| has_other_type(program, child, element)),
     }
 }
 
-fn product(first: Expr, others: &[Expr]) -> Expr {
+pub(super) fn product(first: Expr, others: &[Expr]) -> Expr {
     others.iter().cloned().fold(first, |l, r| Expr::binary(BinaryOp::Mul, l, r))
 }
 

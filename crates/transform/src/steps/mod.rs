@@ -121,6 +121,7 @@ pub mod parallelize;
 pub mod privatize;
 pub mod reorder;
 pub mod reverse;
+pub mod share_sums;
 pub mod skew;
 pub mod specialise;
 pub mod split_zeros;
@@ -154,6 +155,7 @@ steps! {
         compact_zeros::CompactZeros,
         drop_store::DropStore,
         factorize::Factorize,
+        share_sums::ShareSums,
         hoist::Hoist,
         privatize::Privatize,
         overlap::Overlap,

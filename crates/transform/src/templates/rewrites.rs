@@ -3,7 +3,7 @@
 use crate::policy::Policy;
 use crate::prepared::PreparedNest;
 use crate::recipe::Recipe;
-use crate::steps::{Factorize, Hoist, Privatize, Transformation};
+use crate::steps::{Factorize, Hoist, Privatize, ShareSums, Transformation};
 use oxeye_ir::{LoopId, Node, Stmt};
 
 /// Nests with more statements are not looked at.
@@ -20,7 +20,29 @@ pub fn suggest_rewrites(prepared: &PreparedNest<'_>, policy: Policy) -> Vec<(Str
         0 => ("factorized".to_owned(), recipe),
         _ => (format!("factorized {}", k + 1), recipe),
     });
-    is_hoisted.then_some(("calls hoisted".to_owned(), hoisted)).into_iter().chain(factorized).collect()
+    let shared = shared_sums(prepared, policy).map(|recipe| ("sums shared".to_owned(), recipe));
+    let hoisted = is_hoisted.then_some(("calls hoisted".to_owned(), hoisted));
+    hoisted.into_iter().chain(shared).chain(factorized).collect()
+}
+
+/// All sums that windows share, over one loop after the other as long as there are any: those of a cube in three dimensions.
+fn shared_sums(prepared: &PreparedNest<'_>, policy: Policy) -> Option<Recipe> {
+    let statements = prepared.nest().stmts();
+    if statements.len() > MOST_STATEMENTS {
+        return None;
+    }
+    let mut recipe = Recipe::default();
+    for s in statements {
+        // The innermost loop around it is the one that is gone once its sums are shared.
+        for over in loops_around(&prepared.nest().roots, s).unwrap_or_default().into_iter().rev() {
+            recipe.steps.push(ShareSums { stmt: s.id, over }.into());
+            if prepared.rewritten(&recipe, policy).is_err() {
+                recipe.steps.pop();
+                break;
+            }
+        }
+    }
+    (!recipe.steps.is_empty()).then_some(recipe)
 }
 
 /// A step that gives every iteration of an outermost loop its own scratch arrays, so that threads may share the loop.

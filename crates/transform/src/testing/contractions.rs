@@ -1,11 +1,10 @@
 //! Random products of matrices and tensors, convolutions among them, and packed contractions of them.
 
-use super::Sample;
 use crate::recipe::Recipe;
 use crate::schedule::Schedule;
 use crate::schedule::packed_contraction::Blocks;
 use crate::steps::{PackedContraction, Parallelize, Transformation};
-use oxeye_ir::testing::Random;
+use oxeye_ir::testing::{Random, Sample};
 use oxeye_ir::{Affine, LoopId, Program, StmtId, WorkSharing};
 
 /// Small blocks, so that small problem sizes have full and partial ones.
@@ -191,36 +190,8 @@ pub fn random_tensor_product(random: &mut Random) -> (Sample, Recipe) {
     };
     let (last, outer) = columns.split_last().unwrap_or((&columns[0], &[]));
     let target = shuffled(rows.iter().chain(outer).map(index).collect(), random) + &index(last);
-    // Loops over depth have indices of their own, or move along with others, as windows do.
-    let operand = |side: &[Axis], random: &mut Random| {
-        let mut indices: Vec<(String, i64)> = side.iter().map(|axis| (axis.name.clone(), MOST)).collect();
-        for axis in &depth {
-            match random.below(3) {
-                0 => indices.push((axis.name.clone(), MOST)),
-                1 => {
-                    let (index, most) = &mut indices[random.below(side.len())];
-                    let dilation = random.between(1, 2);
-                    *index = format!("{index} + {dilation} * {}", axis.name);
-                    *most += dilation * MOST;
-                }
-                _ => {}
-            }
-        }
-        for (index, most) in &mut indices {
-            let stride = random.between(1, 2);
-            if !index.contains('+') {
-                *index = format!("{stride} * {index}");
-                *most *= stride;
-            }
-        }
-        for k in (1..indices.len()).rev() {
-            indices.swap(k, random.below(k + 1));
-        }
-        let shape: String = indices.iter().map(|(_, most)| format!("[{}]", most + 1)).collect();
-        let indices: String = indices.iter().map(|(index, _)| format!("[{index}]")).collect();
-        (indices, shape)
-    };
-    let ((left, left_shape), (right, right_shape)) = (operand(&rows, random), operand(&columns, random));
+    let ((left, left_shape), (right, right_shape)) =
+        (operand(&rows, &depth, random), operand(&columns, &depth, random));
     let update = random.pick(&["+=", "+=", "+=", "-=", "min=", "max="]);
     let value = match random.below(4) {
         0 => format!("alpha * A{left} * B{right}"),
@@ -270,4 +241,35 @@ pub fn random_tensor_product(random: &mut Random) -> (Sample, Recipe) {
         parallel: random.chance(50).then_some(WorkSharing::Dynamic),
     }));
     (Sample { program, symbols }, Recipe { steps })
+}
+
+/// The indices of an operand and the shape of its array: loops over depth have indices of their own, or move along with others, as
+/// windows do.
+fn operand(side: &[Axis], depth: &[Axis], random: &mut Random) -> (String, String) {
+    let mut indices: Vec<(String, i64)> = side.iter().map(|axis| (axis.name.clone(), MOST)).collect();
+    for axis in depth {
+        match random.below(3) {
+            0 => indices.push((axis.name.clone(), MOST)),
+            1 => {
+                let (index, most) = &mut indices[random.below(side.len())];
+                let dilation = random.between(1, 2);
+                *index = format!("{index} + {dilation} * {}", axis.name);
+                *most += dilation * MOST;
+            }
+            _ => {}
+        }
+    }
+    for (index, most) in &mut indices {
+        let stride = random.between(1, 2);
+        if !index.contains('+') {
+            *index = format!("{stride} * {index}");
+            *most *= stride;
+        }
+    }
+    for k in (1..indices.len()).rev() {
+        indices.swap(k, random.below(k + 1));
+    }
+    let shape: String = indices.iter().map(|(_, most)| format!("[{}]", most + 1)).collect();
+    let indices: String = indices.iter().map(|(index, _)| format!("[{index}]")).collect();
+    (indices, shape)
 }

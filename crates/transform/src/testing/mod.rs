@@ -29,7 +29,7 @@ use crate::steps::{
     UnrollAndJam, Vectorize,
 };
 use crate::values::Literal;
-use oxeye_ir::testing::{Random, Sample};
+use oxeye_ir::testing::Random;
 use oxeye_ir::{Affine, ArrayId, LoopId, Nest, Program, StmtId, SymId, Var, WorkSharing};
 
 /// A random recipe of at most `max_steps` steps.

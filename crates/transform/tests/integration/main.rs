@@ -15,3 +15,4 @@ mod recipes;
 mod same_memory;
 mod templates;
 mod values;
+mod windows;

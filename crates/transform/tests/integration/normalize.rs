@@ -218,7 +218,9 @@ fn nameless(applied: &Applied) -> Option<Vec<Node>> {
             match node {
                 Node::Loop(l) => {
                     l.name.clear();
-                    [&mut l.lower, &mut l.upper].map(|bound| bound.0.sort_by_cached_key(|t| format!("{t:?}")));
+                    for bound in [&mut l.lower, &mut l.upper] {
+                        bound.0.sort_by_cached_key(|t| format!("{t:?}"));
+                    }
                 }
                 Node::Stmt(s) => s.line = None,
                 Node::If { .. } => {}

@@ -30,6 +30,7 @@ const FORMS: &[(&str, &str)] = &[
     ("compact_zeros L1 of A1", r#"{"step":"compact_zeros","at":1,"array":1}"#),
     ("drop_store S2", r#"{"step":"drop_store","stmt":2}"#),
     ("factorize S0 over L2", r#"{"step":"factorize","stmt":0,"loop":2}"#),
+    ("share_sums S0 over L3", r#"{"step":"share_sums","stmt":0,"loop":3}"#),
     ("hoist", r#"{"step":"hoist"}"#),
     ("privatize L0", r#"{"step":"privatize","at":0}"#),
     ("overlap until L4 tiles L0:16 L1:128", r#"{"step":"overlap","last":4,"loops":[0,1],"sizes":[16,128]}"#),

@@ -7,7 +7,9 @@ use oxeye_ir::testing::{Random, Sample, Shape, random_program};
 use oxeye_ir::{ArrayId, Program, ScalarType, Storage, verify};
 use oxeye_transform::steps::Normalize;
 use oxeye_transform::templates::Instantiator;
-use oxeye_transform::testing::{random_overlap, random_product, random_recipe, random_stages};
+use oxeye_transform::testing::{
+    random_overlap, random_product, random_recipe, random_stages, random_tensor_product,
+};
 use oxeye_transform::{Applied, Machine, Policy, PreparedNest, Recipe, Transformation, apply};
 
 /// A nest with a recipe, its rendering, and memory before and after.
@@ -124,7 +126,10 @@ fn try_make(seed: u64) -> Made {
     ];
     let (kind, sample, recipe, policy, applied) = match random.below(22) {
         0..4 => {
-            let (sample, recipe) = random_product(&mut random);
+            let (sample, recipe) = match random.chance(50) {
+                true => random_product(&mut random),
+                false => random_tensor_product(&mut random),
+            };
             let policy = Policy { reassociate: random.chance(70), finite: false };
             let applied = apply(&sample.program, sample.nest(), &recipe, policy);
             ("contraction", sample, recipe, policy, applied)

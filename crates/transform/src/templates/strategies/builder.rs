@@ -116,14 +116,26 @@ impl Builder {
         !with_strips.is_empty()
     }
 
-    /// Makes the loop, or else the loops inside, parallel. Starting a team inside `n_outer` sequential loops must pay
-    /// off every time: an innermost loop is not shared inside two of them, nor inside one if the nest has a depth above 2.
+    /// Makes the loop, or else the loops inside, parallel; those inside first if the loop has fewer iterations than there are
+    /// threads. Starting a team inside `n_outer` sequential loops must pay off every time: an innermost loop is not shared
+    /// inside two of them, nor inside one if the nest has a depth above 2.
     fn parallelize(&mut self, id: LoopId, n_outer: usize, shares: Shares) -> bool {
         let Some(loop_node) = self.schedule.loop_node(id) else { return false };
         if loop_node.execution != Execution::Sequential {
             return true;
         }
         let inner = top_loops(&loop_node.body);
+        let n_threads = i64::from(self.machine.threads);
+        if iterations(&self.schedule, id).is_some_and(|n| n < n_threads)
+            && let [only] = inner[..]
+            && perfect_chain(&self.schedule, id).len() > 1
+        {
+            let mut trial = self.clone();
+            if trial.parallelize(only, n_outer, shares) {
+                *self = trial;
+                return true;
+            }
+        }
         let sharing = match shares {
             Shares::Fitting if self.uneven(id) => WorkSharing::Dynamic,
             Shares::Fitting | Shares::Static => WorkSharing::Static,
