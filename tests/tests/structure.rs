@@ -237,7 +237,6 @@ const LONG_FUNCTIONS: &[(&str, usize)] = &[
     ("sdfg/src/lower/tasklet.rs: tasklet", 103),
     ("sdfg/src/replace/state.rs: plan", 128),
     ("transform/src/steps/compact_zeros.rs: rewrite", 104),
-    ("transform/src/steps/packed_contraction.rs: plan", 135),
 ];
 
 /// Files that look for such words, and how often.

@@ -19,8 +19,7 @@
 //!
 //! *Legal when* the judge accepts the order with packed operands read when their block is packed and the target read
 //! and written around the register tile. *Refused when* the value is not such a function, when a bound joins `i`, `j`
-//! and `k` (or any two of them, where one is several loops), when a loop inside another of its kind has no known number of
-//! iterations, or when masking a triangular operand with zeros would not be exact under the floating-point policy.
+//! and `k` (or any two of them, where one is several loops), or when masking a triangular operand with zeros would not be exact under the floating-point policy.
 
 use super::argument::Kind;
 use super::lookup;
@@ -28,7 +27,9 @@ use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::scan::bounds_from;
-use crate::schedule::packed_contraction::{Axis, Blocks, Contraction, Part, Role, Shape, has_type};
+use crate::schedule::packed_contraction::{
+    Axis, Blocks, Contraction, Part, Role, Shape, fits_integer, has_type,
+};
 use crate::schedule::space::{gist, implies, project};
 use crate::schedule::{Schedule, Statement, Tree};
 use oxeye_ir::{
@@ -192,11 +193,13 @@ fn plan(
         return Err(Reason::unsupported("the value has no operand of its own for rows or for columns"));
     }
     check_bounds(schedule, &core, loops)?;
+    // The order of integer sums does not matter.
+    let may_reorder = policy.reassociate || !schedule.program.array(stmt.target.array).element.is_float();
     for (side, axes) in [(Part::Rows, rows), (Part::Columns, columns)] {
         let uses = |c: &Constraint, loops: &[LoopId]| loops.iter().any(|id| c.expr.uses(*id));
         let masked = core.iter().any(|c| uses(c, axes) && uses(c, depth));
         let exact = matches!(stmt.update, Update::Add | Update::Sub)
-            && policy.reassociate
+            && may_reorder
             && shape.vanishes(&stmt.value, side);
         if masked && !exact {
             return Err(Reason::unsupported(format!(
@@ -212,11 +215,7 @@ fn plan(
         let ranges = axes.iter().map(|id| range(schedule, &core, *id, &loops.all()));
         let ranges: Vec<(Affine, Option<i64>)> = ranges.collect::<Result<_, _>>()?;
         let extents: Vec<Option<i64>> = ranges.iter().map(|(_, extent)| *extent).collect();
-        let sizes = sizes(&extents, total, unit).ok_or_else(|| {
-            let names: Vec<String> = axes[1..].iter().map(|id| schedule.loop_name(*id)).collect();
-            let text = "the number of iterations is not known, or more than a block holds, for";
-            Reason::unsupported(format!("{text} {}", names.join(", ")))
-        })?;
+        let sizes = sizes(&extents, total, unit);
         let all = axes.iter().zip(ranges).zip(sizes);
         Ok(all
             .map(|((point, (first, extent)), size)| {
@@ -240,7 +239,7 @@ fn plan(
         parallel,
         roles,
         core,
-        reassociate: policy.reassociate,
+        may_reorder,
     };
     let blocked = blocked(&contraction);
     for s in &contraction.statements {
@@ -281,8 +280,12 @@ fn check_target(
         )));
     }
     let ty = schedule.program.array(stmt.target.array).element;
-    if !ty.is_float() || !has_type(&schedule.program, &stmt.value, ty) {
-        return Err(Reason::unsupported("target and operands are not all of one floating-point type"));
+    let fits = match ty.is_float() {
+        true => has_type(&schedule.program, &stmt.value, ty),
+        false => fits_integer(&schedule.program, &stmt.value, ty),
+    };
+    if !fits {
+        return Err(Reason::unsupported("target and operands are not all of one type"));
     }
     Ok(())
 }
@@ -310,7 +313,7 @@ fn check_bounds(schedule: &Schedule, core: &[Constraint], loops: Loops<'_>) -> R
     Ok(())
 }
 
-/// The first iteration of a loop, and how many there are, if that is known.
+/// The first iteration of a loop, and how many there are, if that is known and there are any.
 fn range(
     schedule: &Schedule,
     core: &[Constraint],
@@ -319,8 +322,7 @@ fn range(
 ) -> Result<(Affine, Option<i64>), Reason> {
     let away: Vec<LoopId> = loops.iter().copied().filter(|l| *l != axis).collect();
     let (lower, upper) = bounds_from(&project(core, &away), axis);
-    let terms = lower.into_iter().filter_map(undivided);
-    let terms: Vec<Affine> = terms.collect();
+    let terms: Vec<Affine> = lower.into_iter().filter_map(undivided).collect();
     let around = project(core, loops);
     let greatest =
         |e: &&Affine| terms.iter().all(|o| implies(&around, &Constraint::ge((*e).clone(), o.clone())));
@@ -329,7 +331,7 @@ fn range(
     })?;
     let count = |end: BoundTerm| (undivided(end)? - first.clone()).as_constant();
     let counts: Option<Vec<i64>> = upper.into_iter().map(count).collect();
-    Ok((first, counts.and_then(|counts| counts.into_iter().min())))
+    Ok((first, counts.and_then(|counts| counts.into_iter().min()).filter(|n| *n > 0)))
 }
 
 fn undivided(term: BoundTerm) -> Option<Affine> {
@@ -339,26 +341,31 @@ fn undivided(term: BoundTerm) -> Option<Affine> {
     }
 }
 
-/// How many iterations of each loop are in a block of at most `total`: all of the inner ones, of which the last is filled up to
-/// a multiple of `unit`, and equal parts of the first, if its extent is known. `None` if they do not fit.
-fn sizes(extents: &[Option<i64>], total: i64, unit: i64) -> Option<Vec<i64>> {
-    let up = |n: i64, unit: i64| (n + unit - 1) / unit * unit;
+/// How many iterations of each loop are in a block of about `total`: as many as there are of the inner ones, the last of which is
+/// filled up to a multiple of `unit`, and equal parts of the first. Where it is not known how many there are, they are taken for few.
+fn sizes(extents: &[Option<i64>], total: i64, unit: i64) -> Vec<i64> {
+    let parts = |n: i64, size: i64| n / size + i64::from(n % size > 0);
+    let up = |n: i64, unit: i64| parts(n, unit) * unit;
     let last = extents.len() - 1;
-    let unit_of = |k: usize| if k == last { unit } else { 1 };
-    let inner = extents[1..].iter().zip(1..).map(|(extent, k)| Some(up((*extent)?.max(1), unit_of(k))));
-    let inner: Vec<i64> = inner.collect::<Option<_>>()?;
-    let n_inner = inner.iter().try_fold(1i64, |n, size| n.checked_mul(*size))?;
-    let room = Some(total / n_inner).filter(|n| *n >= unit_of(0))?;
-    let first = match extents[0] {
-        Some(extent) => {
-            let extent = extent.max(1);
-            let n_blocks = (extent + room - 1) / room;
-            up((extent + n_blocks - 1) / n_blocks, unit_of(0)).min(room)
-        }
-        None => room,
-    };
-    Some([vec![first], inner].concat())
+    let mut room = total;
+    let mut sizes = Vec::new();
+    for (k, extent) in extents.iter().enumerate().rev() {
+        let unit = if k == last { unit } else { 1 };
+        let most = (room / unit * unit).max(unit);
+        let size = match extent {
+            // Equal blocks.
+            Some(extent) => up(parts(*extent, parts(*extent, most)), unit),
+            None if k == 0 => most,
+            None => most.min(if unit > 1 { 2 * unit } else { FEW }),
+        };
+        room /= size;
+        sizes.insert(0, size);
+    }
+    sizes
 }
+
+/// So many iterations a loop has inside of another of its kind, if it is not known.
+const FEW: i64 = 4;
 
 /// Which iterations are in which blocks and panels.
 fn blocked(c: &Contraction) -> Vec<Constraint> {

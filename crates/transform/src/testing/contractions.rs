@@ -163,15 +163,14 @@ struct Axis {
 /// A random product over several loops each of rows, columns and depth, and the recipe that contracts it in small blocks:
 /// convolutions with strides and dilation, products of tensors with their indices in any order.
 pub fn random_tensor_product(random: &mut Random) -> (Sample, Recipe) {
-    let ty = random.pick(&["f32", "f64"]);
+    let ty = random.pick(&["f32", "f64", "i64"]);
     let sizes: Vec<i64> = (0..3).map(|_| random.between(1, MOST + 1)).collect();
     let mut n_loops = 0;
     let mut axes = |letter: char, most: i64, random: &mut Random| -> Vec<Axis> {
         let n = random.between(1, most);
         let axis = |k: i64| {
             n_loops += 1;
-            // The first may have any number of iterations, the others have to have a known one.
-            let extent = match random.chance(if k == 0 { 40 } else { 4 }) {
+            let extent = match random.chance(if k == 0 { 40 } else { 20 }) {
                 true => random.pick(&["n", "m", "l"]).to_owned(),
                 false => random.between(1, MOST + 1).to_string(),
             };
@@ -228,7 +227,6 @@ pub fn random_tensor_product(random: &mut Random) -> (Sample, Recipe) {
         steps.push(Transformation::Parallelize(Parallelize { at: LoopId(20), sharing: WorkSharing::Static }));
     }
     let ids = |axes: &[Axis]| axes.iter().map(|axis| axis.id).collect();
-    // Blocks hold all iterations of inner loops.
     let mut blocks = random_blocks(random);
     let scale = random.pick(&[1, 4, 12]);
     (blocks.mc, blocks.nc, blocks.kc) = (blocks.mc * scale, blocks.nc * scale, blocks.kc * scale);

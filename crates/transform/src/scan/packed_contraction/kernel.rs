@@ -66,7 +66,11 @@ impl Layout<'_> {
 
     /// The loop over depth: an update of every accumulator.
     fn depth_sweep(&self) -> Vec<Node> {
-        let sweep = &self.counters.sweep;
+        let update = assign(self.in_tile(self.acc), self.stmt.update, self.kernel_value());
+        let body = self.unrolled(update);
+        let Some(sweep) = &self.counters.sweep else {
+            return self.over_depth(Execution::Sequential, body);
+        };
         let over = self.tile_extents();
         let (mut lower, mut upper) = (vec![BoundTerm::from(Affine::constant(0))], self.depth_end().0);
         let joint = self.limits.row_depth.iter().chain(&self.limits.column_depth);
@@ -77,8 +81,7 @@ impl Layout<'_> {
             lower.extend(from);
             upper.extend(to);
         }
-        let update = assign(self.in_tile(self.acc), self.stmt.update, self.kernel_value());
-        sweep.between(Bound(lower), Bound(upper), Execution::Sequential, self.unrolled(update))
+        sweep.between(Bound(lower), Bound(upper), Execution::Sequential, body)
     }
 
     /// The statement's value, with its operands read from their packed blocks.

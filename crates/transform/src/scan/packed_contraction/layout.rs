@@ -72,8 +72,8 @@ pub(super) struct Counters {
     pub(super) depth: Vec<Counter>,
     /// Of panels of columns and of rows.
     pub(super) panels: [Counter; 2],
-    /// Of all iterations over depth in a block.
-    pub(super) sweep: Counter,
+    /// Of all iterations over depth in a block, where blocks have all iterations of all loops but the first.
+    pub(super) sweep: Option<Counter>,
 }
 
 impl Counters {
@@ -95,7 +95,11 @@ impl Counters {
         };
         let depth = of(&c.depth, (c.depth.len() == 1).then_some("kk"));
         let (rows, columns) = (of(&c.rows, Some("ii")), of(&c.columns, Some("jj")));
-        let sweep = if let [only] = &depth[..] { only.clone() } else { fresh("kk".into()) };
+        let are_even = c.depth[1..].iter().all(Axis::is_even);
+        let sweep = match &depth[..] {
+            [only] => Some(only.clone()),
+            _ => are_even.then(|| fresh("kk".into())),
+        };
         let sides = [(&c.columns, c.blocks.nr, "q"), (&c.rows, c.blocks.mr, "p")];
         let mut ids = c.panels.into_iter();
         let panels = sides.map(|(axes, width, name)| {
@@ -268,7 +272,7 @@ fn within_block(axis: &Axis, limit: &Limit, width: i64, most: i64) -> Bound {
     {
         return Bound::from((extent + width - 1) / width);
     }
-    if axis.extent.is_some_and(|extent| extent % axis.size == 0) {
+    if axis.is_even() {
         return Bound::from(most);
     }
     let mut terms = vec![BoundTerm::from(Affine::constant(most))];
@@ -452,6 +456,10 @@ pub(super) fn assign(target: Access, update: Update, value: Expr) -> Node {
 }
 
 pub(super) fn zero(ty: ScalarType) -> Expr {
-    let text = if ty == ScalarType::F32 { "0.0f" } else { "0.0" };
+    let text = match ty {
+        ScalarType::F32 => "0.0f",
+        ScalarType::F64 => "0.0",
+        _ => return Expr::from(0),
+    };
     Expr::Float { text: text.into(), ty }
 }

@@ -1,6 +1,6 @@
 //! Copies operands into panels, in the order in which the register tile reads them.
 
-use super::layout::{Extent, Layout, Packed, Side, assign, either, extreme, start, zero};
+use super::layout::{Counter, Extent, Layout, Packed, Side, assign, either, extreme, start, zero};
 use crate::scan::condition;
 use oxeye_ir::{Access, Affine, Bound, Constraint, Execution, Expr, Node, Update, Var};
 
@@ -76,7 +76,7 @@ impl Layout<'_> {
     /// Replaces each packed operand by a read of its packed block, in the sweep over depth.
     pub(super) fn replace_operands(&self, e: &mut Expr) {
         if let Some(operand) = self.packed.iter().find(|k| k.value == *e) {
-            let depth = self.counters.sweep.value();
+            let depth = self.counters.sweep.as_ref().map_or_else(|| self.depth_number(), Counter::value);
             *e = Expr::Read(self.packed_element(operand, &self.side(operand.side), depth));
             return;
         }

@@ -2,7 +2,7 @@
 
 mod operands;
 
-pub(crate) use operands::{Shape, has_type};
+pub(crate) use operands::{Shape, fits_integer, has_type};
 
 use super::statement::Statement;
 use super::time::TimeStep;
@@ -109,6 +109,11 @@ impl Axis {
     pub(crate) fn is_whole(&self) -> bool {
         self.extent.is_some_and(|n| n <= self.size)
     }
+
+    /// Whether all blocks are known to be full.
+    pub(crate) fn is_even(&self) -> bool {
+        self.extent.is_some_and(|n| n % self.size == 0)
+    }
 }
 
 /// A planned packed contraction.
@@ -120,7 +125,7 @@ pub(crate) struct Contraction {
     pub(crate) rows: Vec<Axis>,
     /// Likewise for columns.
     pub(crate) columns: Vec<Axis>,
-    /// Loops that are summed over. Blocks hold all iterations of all but the first.
+    /// Loops that are summed over.
     pub(crate) depth: Vec<Axis>,
     /// Counters of column panels and row panels.
     pub(crate) panels: [LoopId; 2],
@@ -129,7 +134,8 @@ pub(crate) struct Contraction {
     pub(crate) roles: Vec<Role>,
     /// The statement's domain before blocking.
     pub(crate) core: Vec<Constraint>,
-    pub(crate) reassociate: bool,
+    /// Whether sums may be taken in another order.
+    pub(crate) may_reorder: bool,
 }
 
 impl Contraction {
@@ -167,7 +173,7 @@ impl Contraction {
     /// Whether sums start from zero in the register tile and are added to the target at the end.
     pub(crate) fn accumulates_apart(&self, statements: &[Statement]) -> bool {
         let update = statements[self.statements[0]].assignment().map(|s| s.update);
-        self.reassociate && matches!(update, Some(Update::Add | Update::Sub))
+        self.may_reorder && matches!(update, Some(Update::Add | Update::Sub))
     }
 
     /// The loops around a register tile, and how many steps of them are around the packing of the outer and the inner side.

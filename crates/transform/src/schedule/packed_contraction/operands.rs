@@ -101,3 +101,25 @@ pub(crate) fn has_type(program: &Program, e: &Expr, ty: ScalarType) -> bool {
         Expr::Cast(own, _) => *own == ty,
     }
 }
+
+/// Whether arithmetic in the expression gives the same in this integer type: its numbers are of that type, or become `int` in
+/// arithmetic, which is no wider. Unsigned numbers that are narrower wrap around where the wider do not.
+pub(crate) fn fits_integer(program: &Program, e: &Expr, ty: ScalarType) -> bool {
+    use ScalarType::{I8, I16, I32, I64, U8, U16, U32, U64};
+    let fits = |own: ScalarType| own == ty || matches!(own, I8 | U8 | I16 | U16 | I32);
+    matches!(ty, I32 | I64 | U32 | U64)
+        && match e {
+            Expr::Affine(a) => a.as_constant().is_some_and(|n| i32::try_from(n).is_ok()),
+            Expr::Read(a) => fits(program.array(a.array).element),
+            Expr::Cast(own, inner) => *own == ty && fits_integer(program, inner, ty),
+            Expr::Unary(UnaryOp::Neg, a) => fits_integer(program, a, ty),
+            // A negative number is a great one where the type has no sign.
+            Expr::Binary(BinaryOp::Min | BinaryOp::Max, ..) if matches!(ty, U32 | U64) => false,
+            Expr::Binary(
+                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max,
+                a,
+                b,
+            ) => fits_integer(program, a, ty) && fits_integer(program, b, ty),
+            _ => false,
+        }
+}

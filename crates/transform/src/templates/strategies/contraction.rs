@@ -82,27 +82,20 @@ fn many(
         !path.iter().any(|other| other != id && joins(other))
     };
     let known = |id: &LoopId| iterations(schedule, *id);
-    let depth = path.iter().copied().filter(|id| !in_target(id) && used.contains(id) && is_free(id));
-    let (mut depth, unknown): (Vec<LoopId>, Vec<LoopId>) = depth.partition(|id| known(id).is_some());
-    // Blocks are cut from the first loop, and have all iterations of the others.
-    match unknown.first() {
-        Some(first) => depth.insert(0, *first),
-        None => {
-            let inner: i64 = depth.iter().skip(1).filter_map(known).product();
-            let longest = (0..depth.len()).max_by_key(|k| known(&depth[*k]));
-            if let Some(longest) = longest
-                && inner > MOST_INNER
-            {
-                depth[..=longest].rotate_right(1);
-            }
-        }
+    let mut depth: Vec<LoopId> =
+        path.iter().copied().filter(|id| !in_target(id) && used.contains(id) && is_free(id)).collect();
+    // Blocks are cut from the first loop, and have all iterations of the others if these are few.
+    let length = |id: &LoopId| known(id).unwrap_or(i64::MAX);
+    if depth.iter().skip(1).map(length).fold(1, i64::saturating_mul) > MOST_INNER
+        && let Some(longest) = (0..depth.len()).rev().max_by_key(|k| length(&depth[*k]))
+    {
+        depth[..=longest].rotate_right(1);
     }
     let last_two = |mut loops: Vec<LoopId>, is_tiled: &dyn Fn(&LoopId) -> bool| {
         let last = loops.iter().rposition(is_tiled)?;
         let last = loops.remove(last);
         let outer = loops.into_iter().rev().find(is_free);
-        let fits = known(&last).is_some_and(|n| n <= MOST_INNER) && is_free(&last);
-        Some(outer.filter(|_| fits).into_iter().chain([last]).collect::<Vec<_>>())
+        Some(outer.filter(|_| is_free(&last)).into_iter().chain([last]).collect::<Vec<_>>())
     };
     let rows = last_two(only(&by_rows, &by_columns), &|_| true)?;
     let columns = last_two(only(&by_columns, &by_rows), &|id| *id == column)?;
@@ -111,7 +104,7 @@ fn many(
         .then_some([rows, columns, depth])
 }
 
-/// Most iterations of loops inside another of their kind, all of which are in each block.
+/// Most iterations of loops inside another of their kind that are all in one block.
 const MOST_INNER: i64 = 256;
 
 /// How many iterations the loops over rows, columns and depth have, where that is known.
@@ -159,18 +152,22 @@ pub(crate) fn blocks(shape: &BlockShape, machine: &Machine, element: u64, extent
     let mc = (fit(shape.rows.share, kc) / mr.max(1) * mr).clamp(mr, most(shape.rows.most, mr));
     let nc = (fit(shape.columns.share, kc) / nr.max(1) * nr).clamp(nr, most(shape.columns.most, nr));
     let blocks = Blocks { mr, nr, lanes: lanes as u32, mc, nc, kc, rows_first: false };
-    let Some(n_rows) = extents.total(ROWS, mr) else { return blocks };
+    let inside = fit(shape.rows.share, kc) / nr * nr;
+    let Some(n_rows) = extents.total(ROWS, mr) else {
+        // Windows and tensors have fewer rows than columns, as a rule.
+        let is_plain = extents.0.iter().all(|loops| loops.len() == 1);
+        return if is_plain { blocks } else { Blocks { nc: inside.max(nr), rows_first: true, ..blocks } };
+    };
     let n_columns = extents.total(COLUMNS, nr);
     let threads = i64::from(machine.threads).max(1);
-    // Where there is another loop around it, all of the last one is in each block.
+    // Where there is another loop around it, all of the last one is in each block, if that is not long.
     let least = |kind: usize, unit: i64| match &extents.0[kind][..] {
-        [_, .., Some(last)] => up(*last, unit),
+        [_, .., Some(last)] if *last <= MOST_INNER => up(*last, unit),
         _ => unit,
     };
     // Few rows are packed once, before the blocks of columns that threads share.
     let few = fit(Share { cache: Cache::L2, divisor: 4 }, kc);
-    if n_rows <= few && n_columns.is_none_or(|n| n >= 4 * n_rows) {
-        let inside = fit(shape.rows.share, kc) / nr * nr;
+    if n_rows <= few && n_columns.is_none_or(|n| n / 4 >= n_rows) {
         let shared = n_columns.map_or(inside, |n| up(n / (2 * threads), nr));
         let nc = inside.min(shared).max(least(COLUMNS, nr));
         return Blocks { mc: n_rows.max(mr), nc, rows_first: true, ..blocks };
@@ -194,7 +191,8 @@ fn fitting(usual: Registers, lanes: i64, extents: &Extents) -> Registers {
         let n_tiles = |n: i64, size: i64| (n + size - 1) / size;
         // Of an unknown number of rows, a share.
         let n_rows = extents.last(ROWS).map_or(i64::from(MANY_ROWS) * 2 / rows, |n| 2 * n_tiles(n, rows));
-        n_rows * n_tiles(n_columns, vectors * lanes) * (rows * vectors + 2)
+        let n_all = n_rows.saturating_mul(n_tiles(n_columns, vectors * lanes));
+        n_all.saturating_mul(rows * vectors + 2)
     };
     shapes.min_by_key(cost).unwrap_or(usual)
 }
