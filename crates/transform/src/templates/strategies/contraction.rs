@@ -65,10 +65,15 @@ fn many(
         stmt.target.affine_indices()?.into_iter().map(|index| statement.mapped(index)).collect();
     let (mut by_columns, mut by_rows, mut used) = (Vec::new(), Vec::new(), Vec::new());
     for read in stmt.value.reads() {
-        let indices = read.indices.iter().map(Expr::as_affine);
-        let indices: Vec<Affine> = indices.map(|a| Some(statement.mapped(a?))).collect::<Option<_>>()?;
-        let own = |id: &LoopId| indices.iter().any(|index| index.uses(*id));
-        let own: Vec<LoopId> = path.iter().copied().filter(own).collect();
+        let mut loops: Vec<LoopId> = Vec::new();
+        for index in &read.indices {
+            index.visit(&mut |e| {
+                if let Expr::Affine(a) = e {
+                    loops.extend(statement.mapped(a).loops());
+                }
+            });
+        }
+        let own: Vec<LoopId> = path.iter().copied().filter(|id| loops.contains(id)).collect();
         used.extend(own.iter().copied());
         if own.contains(&column) { by_columns.extend(own) } else { by_rows.extend(own) }
     }
