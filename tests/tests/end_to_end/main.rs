@@ -28,3 +28,4 @@ mod tune;
 mod until_done;
 mod value_recipes;
 mod values;
+mod windows;

@@ -25,7 +25,12 @@ pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, Reason>
         return Err(Reason::new(RefusalKind::ConcurrencyDoesNotNest, text));
     }
     concurrency_fits(schedule, &schedule.roots, None)?;
-    let mut reassociated = any_contraction(&schedule.roots, &|c| c.accumulates_apart(&schedule.statements));
+    let adds_floats = |c: &Contraction| {
+        let stmt = schedule.statements[c.statements[0]].assignment();
+        stmt.is_some_and(|stmt| schedule.program.array(stmt.target.array).element.is_float())
+    };
+    let mut reassociated =
+        any_contraction(&schedule.roots, &|c| c.accumulates_apart(&schedule.statements) && adds_floats(c));
     let states = schedule.original.verdicts.states(&schedule.statements);
     let mut of_origin: Vec<Vec<usize>> = vec![Vec::new(); schedule.statements.len()];
     for (s, statement) in schedule.statements.iter().enumerate() {

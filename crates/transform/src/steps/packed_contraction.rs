@@ -219,8 +219,9 @@ fn plan(
         let all = axes.iter().zip(ranges).zip(sizes);
         Ok(all
             .map(|((point, (first, extent)), size)| {
+                let name = schedule.iterators[point].name.clone();
                 let block = schedule.fresh_loop(letter, ScalarType::I32);
-                Axis { point: *point, block, size, first, extent }
+                Axis { point: *point, name, block, size, first, extent }
             })
             .collect())
     };

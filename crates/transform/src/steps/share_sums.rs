@@ -179,17 +179,11 @@ impl Sum {
         let written = written_in(&nest.roots, self.place);
         for read in self.summed.reads() {
             let array = program.array(read.array);
-            let may_be = |other: ArrayId| {
-                let is_pair = |(a, b): &(ArrayId, ArrayId)| {
-                    (*a == read.array && *b == other) || (*b == read.array && *a == other)
-                };
-                other == read.array || program.may_alias.iter().any(is_pair)
-            };
             let name = &array.name;
             if matches!(array.storage, Storage::Body(l) | Storage::Temp(Some(l)) if inside(l)) {
                 return Err(Reason::unsupported(format!("`{name}` is declared inside the loops")));
             }
-            if written.iter().any(|other| may_be(*other)) {
+            if written.contains(&read.array) {
                 return Err(Reason::unsupported(format!(
                     "the loops store into `{name}`, so its values change"
                 )));

@@ -89,7 +89,7 @@ impl Counters {
             let one = |(k, axis): (usize, &Axis)| match last {
                 Some(last) if k + 1 == n => fresh(last.to_owned()),
                 _ if axis.size == 1 => Counter(None),
-                _ => fresh(schedule.iterators[&axis.point].name.repeat(2)),
+                _ => fresh(axis.name.repeat(2)),
             };
             axes.iter().enumerate().map(one).collect()
         };
@@ -369,7 +369,8 @@ impl Layout<'_> {
         for (k, axis) in axes.iter().enumerate().rev().filter(|(_, axis)| !axis.is_whole()) {
             let own = if Some(k) == outermost { execution.clone() } else { Execution::Sequential };
             let upper = Bound(limits[k].upper.clone());
-            let counter = (axis.block, name.to_owned());
+            let name = if axes.len() > 1 { format!("{}b", axis.name) } else { name.to_owned() };
+            let counter = (axis.block, name);
             nodes = vec![counted(counter, axis.first.clone(), upper, axis.size, own, nodes)];
         }
         nodes

@@ -94,6 +94,8 @@ pub(crate) enum Role {
 pub(crate) struct Axis {
     /// The loop itself.
     pub(crate) point: LoopId,
+    /// Its name.
+    pub(crate) name: String,
     /// Counter of its blocks.
     pub(crate) block: LoopId,
     /// Iterations in a block.
@@ -154,12 +156,13 @@ impl Contraction {
         blocks.chain(self.panels).chain(self.axes().map(|axis| axis.point))
     }
 
-    /// Whether iterations of this loop run concurrently: the inner loop over blocks, when parallel, and the vector lanes
-    /// of columns.
+    /// Whether iterations of this loop run concurrently: the first of the inner loops over blocks that has several, when
+    /// parallel, and the vector lanes of columns.
     pub(crate) fn is_concurrent(&self, id: LoopId) -> bool {
         let [_, inner] = self.outer_and_inner();
-        let is_first = inner.first().is_some_and(|axis| axis.block == id);
-        (self.parallel.is_some() && is_first) || self.columns.last().is_some_and(|axis| axis.point == id)
+        let shared = inner.iter().find(|axis| !axis.is_whole()).filter(|_| self.parallel.is_some());
+        shared.is_some_and(|axis| axis.block == id)
+            || self.columns.last().is_some_and(|axis| axis.point == id)
     }
 
     /// Replaces a loop around the contraction.
