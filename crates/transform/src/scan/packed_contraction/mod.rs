@@ -99,8 +99,8 @@ impl Generator<'_> {
 /// The innermost loop over blocks that is written.
 fn innermost_block(c: &Contraction) -> Option<LoopId> {
     let [outer, inner] = c.outer_and_inner();
-    let all = outer.iter().chain(&c.depth).chain(inner);
-    all.filter(|axis| !axis.is_whole()).next_back().map(|axis| axis.block)
+    let mut all = outer.iter().chain(&c.depth).chain(inner);
+    all.rfind(|axis| !axis.is_whole()).map(|axis| axis.block)
 }
 
 impl Layout<'_> {
