@@ -202,11 +202,7 @@ impl Sum {
         let has_iterations = |loops: &mut dyn Iterator<Item = &Loop>| {
             let mut all: Option<Expr> = None;
             for l in loops {
-                let Some(condition) = entered(l) else {
-                    let text = format!("whether loop {} has an iteration cannot be tested", l.name);
-                    return Err(Reason::unsupported(text));
-                };
-                all = match (all, condition) {
+                all = match (all, condition(l)?) {
                     (Some(all), Some(one)) => Some(Expr::binary(BinaryOp::And, all, one)),
                     (all, one) => all.or(one),
                 };
@@ -277,11 +273,20 @@ pub(super) fn extent(l: &Loop) -> Result<(Affine, Affine), Reason> {
 
 /// The elements that a new array has for a loop, at least one.
 pub(super) fn size(l: &Loop) -> Result<Expr, Reason> {
-    let (_, n) = extent(l)?;
-    Ok(match n.as_constant() {
+    extent(l).map(|(_, n)| at_least_one(n))
+}
+
+pub(super) fn at_least_one(n: Affine) -> Expr {
+    match n.as_constant() {
         Some(n) => Expr::from(n.max(1)),
         None => Expr::binary(BinaryOp::Max, Expr::Affine(n), 1.into()),
-    })
+    }
+}
+
+/// The condition that a loop has an iteration, if it may have none.
+pub(super) fn condition(l: &Loop) -> Result<Option<Expr>, Reason> {
+    let text = || format!("whether loop {} has an iteration cannot be tested", l.name);
+    entered(l).ok_or_else(|| Reason::unsupported(text()))
 }
 
 /// The nodes inside the loops, the first of which is the outermost.

@@ -11,11 +11,11 @@
 //! on each other.
 
 use super::argument::Kind;
-use super::factorize::{extent, has_other_type, product};
+use super::factorize::{at_least_one, condition, extent, has_other_type, product};
 use super::registry::step;
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
-use crate::values::{Literal, NestRewrite, Valued, entered, only_if, replace_loop};
+use crate::values::{Literal, NestRewrite, Valued, only_if, put_before, replace_loop};
 use oxeye_ir::{
     Access, Affine, Array, ArrayId, BinaryOp, Bound, Expr, Form, Loop, LoopId, Nest, Node, Program,
     ScalarType, Stmt, StmtId, Storage, Types, Update, Var,
@@ -68,14 +68,6 @@ fn path_to(nodes: &[Node], stmt: StmtId) -> Option<(Vec<Loop>, &Stmt)> {
         let (inner, found) = path_to(&l.body, stmt)?;
         Some(([vec![own], inner].concat(), found))
     })
-}
-
-fn put_before(nodes: &mut Vec<Node>, id: LoopId, new: &[Node]) {
-    if let Some(k) = nodes.iter().position(|node| matches!(node, Node::Loop(l) if l.id == id)) {
-        nodes.splice(k..k, new.iter().cloned());
-        return;
-    }
-    nodes.iter_mut().flat_map(Node::bodies_mut).for_each(|body| put_before(body, id, new));
 }
 
 /// Loops that move the same elements, taken together.
@@ -197,16 +189,12 @@ impl Sum {
 
     /// The array of the sums.
     fn part(&self) -> Array {
-        let size = |m: &Moved| match m.extent.as_constant() {
-            Some(n) => Some(Expr::from(n.max(1))),
-            None => Some(Expr::binary(BinaryOp::Max, Expr::Affine(m.extent.clone()), 1.into())),
-        };
         Array {
             id: ArrayId(0),
             name: "part".into(),
             element: self.element,
             c_type: None,
-            shape: self.moved.iter().map(size).collect(),
+            shape: self.moved.iter().map(|m| Some(at_least_one(m.extent.clone()))).collect(),
             form: Form::Nested,
             storage: Storage::Temp(self.around),
             align: 0,
@@ -345,12 +333,6 @@ fn extreme(statement: &Stmt, element: ScalarType, policy: Policy) -> Option<Stmt
         value: (**value).clone(),
         ..statement.clone()
     })
-}
-
-/// The condition that a loop has an iteration, if it may have none.
-fn condition(l: &Loop) -> Result<Option<Expr>, Reason> {
-    let text = || format!("whether loop {} has an iteration cannot be tested", l.name);
-    entered(l).ok_or_else(|| Reason::unsupported(text()))
 }
 
 /// Whether an expression changes with two iterators in the same way wherever it uses them.

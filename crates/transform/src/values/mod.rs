@@ -226,6 +226,15 @@ pub(crate) fn replace_loop(nodes: &mut Vec<Node>, id: LoopId, with: &[Node]) {
     }
 }
 
+/// Puts nodes before a loop.
+pub(crate) fn put_before(nodes: &mut Vec<Node>, id: LoopId, new: &[Node]) {
+    if let Some(k) = nodes.iter().position(|node| matches!(node, Node::Loop(l) if l.id == id)) {
+        nodes.splice(k..k, new.iter().cloned());
+        return;
+    }
+    nodes.iter_mut().flat_map(Node::bodies_mut).for_each(|body| put_before(body, id, new));
+}
+
 /// An argument that is no array of the nest.
 pub(crate) fn bad_array(text: String) -> Reason {
     Reason::new(RefusalKind::BadArgument { argument: "array".into() }, text)

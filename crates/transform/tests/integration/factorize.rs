@@ -1,10 +1,9 @@
 //! Random sums of products, taken apart: the same results, also where loops have no iteration.
 
-use crate::common::{Outcome, cases, check_with};
+use crate::common::{Rewrites, cases};
 use oxeye_ir::Program;
 use oxeye_ir::testing::{Random, Sample};
 use oxeye_transform::templates::suggest_rewrites;
-use oxeye_transform::testing::random_recipe;
 use oxeye_transform::{Policy, PreparedNest, Recipe, Transformation, steps};
 
 const FAST: Policy = Policy { reassociate: true, finite: true };
@@ -52,7 +51,7 @@ fn random_sum(random: &mut Random) -> String {
 
 #[test]
 fn sums_that_are_taken_apart_are_the_same() {
-    let (mut n_same, mut n_scheduled, mut n_refused) = (0, 0, 0);
+    let mut rewrites = Rewrites::default();
     for seed in cases(600) {
         let mut random = Random::new(seed);
         let text = random_sum(&mut random);
@@ -70,23 +69,11 @@ fn sums_that_are_taken_apart_are_the_same() {
             .into_iter()
             .map(|l| Recipe { steps: vec![Transformation::from(steps::Factorize { stmt, over: l.id })] });
         for first in each.chain(suggested.into_iter().map(|(_, recipe)| recipe)) {
-            let Ok(rewritten) = prepared.rewritten(&first, FAST) else {
-                n_refused += 1;
-                continue;
-            };
-            let inner = rewritten.prepared();
-            let more = random_recipe(inner.program(), inner.nest(), FAST, 2, &mut random);
-            let further = Recipe { steps: [first.steps.clone(), more.steps].concat() };
-            let what = format!("seed {seed}");
-            match check_with(&sample, &first, FAST, &memory, 1e-12, &what) {
-                Outcome::Same => n_same += 1,
-                Outcome::Refused(refusal) => panic!("{what}: {refusal}\n{text}"),
-            }
-            if let Outcome::Same = check_with(&sample, &further, FAST, &memory, 1e-12, &what) {
-                n_scheduled += 1;
-            }
+            let with = (&mut random, &*format!("seed {seed}"));
+            rewrites.check(&sample, &first, FAST, (&memory, 1e-12), with);
         }
     }
+    let Rewrites { n_refused, n_same, n_scheduled } = rewrites;
     println!("{n_same} the same, {n_scheduled} with other steps; {n_refused} refused");
     assert!(n_same > 100 && n_scheduled > 50 && n_refused > 100, "{n_same}, {n_scheduled}, {n_refused}");
 }

@@ -1,10 +1,9 @@
 //! Random sums over windows, shared by those that overlap: the same results, also where loops have no iteration.
 
-use crate::common::{Outcome, cases, check_with, whole_numbers};
+use crate::common::{Rewrites, cases, whole_numbers};
 use oxeye_ir::Program;
 use oxeye_ir::testing::{Random, Sample};
 use oxeye_transform::templates::suggest_rewrites;
-use oxeye_transform::testing::random_recipe;
 use oxeye_transform::{Policy, PreparedNest, Recipe, Transformation, steps};
 
 const FAST: Policy = Policy { reassociate: true, finite: true };
@@ -92,7 +91,7 @@ fn random_windows(random: &mut Random) -> (String, bool) {
 
 #[test]
 fn sums_that_windows_share_are_the_same() {
-    let (mut n_same, mut n_scheduled, mut n_suggested, mut n_refused) = (0, 0, 0, 0);
+    let (mut rewrites, mut n_suggested) = (Rewrites::default(), 0);
     for seed in cases(600) {
         let mut random = Random::new(seed);
         let (text, is_float) = random_windows(&mut random);
@@ -105,29 +104,17 @@ fn sums_that_windows_share_are_the_same() {
             whole_numbers(&mut memory, seed);
         }
         let prepared = PreparedNest::new(&sample.program, sample.nest());
-        let what = format!("seed {seed}");
         let stmt = sample.nest().stmts().into_iter().find(|s| s.id.0 == 0).expect("a sum").id;
         let innermost = sample.nest().loops().last().expect("loops").id;
         let one = Recipe { steps: vec![Transformation::from(steps::ShareSums { stmt, over: innermost })] };
         let suggested = suggest_rewrites(&prepared, FAST).into_iter().map(|(_, recipe)| recipe);
         n_suggested += i32::from(suggested.clone().any(|recipe| recipe.steps.len() > 1));
         for first in [one].into_iter().chain(suggested) {
-            let Ok(rewritten) = prepared.rewritten(&first, FAST) else {
-                n_refused += 1;
-                continue;
-            };
-            let inner = rewritten.prepared();
-            let more = random_recipe(inner.program(), inner.nest(), FAST, 2, &mut random);
-            let further = Recipe { steps: [first.steps.clone(), more.steps].concat() };
-            match check_with(&sample, &first, FAST, &memory, 1e-9, &what) {
-                Outcome::Same => n_same += 1,
-                Outcome::Refused(refusal) => panic!("{what}: {refusal}\n{text}"),
-            }
-            if let Outcome::Same = check_with(&sample, &further, FAST, &memory, 1e-9, &what) {
-                n_scheduled += 1;
-            }
+            let with = (&mut random, &*format!("seed {seed}"));
+            rewrites.check(&sample, &first, FAST, (&memory, 1e-9), with);
         }
     }
+    let Rewrites { n_refused, n_same, n_scheduled } = rewrites;
     println!(
         "{n_same} the same, {n_suggested} over several loops, {n_scheduled} with other steps; {n_refused} refused"
     );

@@ -24,18 +24,11 @@ impl Layout<'_> {
         // Elements of a tile that are in the domain, and the others.
         let partly = |kept: Node, others: Option<Node>| {
             let (rows, columns) = (self.side(Part::Rows), self.side(Part::Columns));
-            match (&rows.end, &columns.end, &others) {
-                (Some(row), Some(column), None) if self.limits.row_column.is_empty() => {
+            match (rows.valid_lanes(), columns.valid_lanes(), &others) {
+                (Some(n_rows), Some(n_columns), None) if self.limits.row_column.is_empty() => {
                     let vector = Execution::Vector { lanes: None, reductions: Vec::new() };
-                    let row_end =
-                        if rows.ends.is_empty() { Bound::from(rows.width) } else { rows.valid_lanes(row) };
-                    let column_end = if columns.ends.is_empty() {
-                        Bound::from(columns.width)
-                    } else {
-                        columns.valid_lanes(column)
-                    };
-                    let inner = columns.lane.up_to(column_end, vector, vec![kept]);
-                    rows.lane.up_to(row_end, Execution::Sequential, inner)
+                    let inner = columns.lane.up_to(n_columns, vector, vec![kept]);
+                    rows.lane.up_to(n_rows, Execution::Sequential, inner)
                 }
                 _ => self.plain(guarded(&valid, vec![kept], others.into_iter().collect())),
             }

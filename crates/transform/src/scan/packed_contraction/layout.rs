@@ -249,14 +249,15 @@ impl Side<'_> {
         Some(start(&self.axes[k]) + self.counters[k].value())
     }
 
-    /// The lanes of a panel that are in the domain.
-    pub(super) fn valid_lanes(&self, end: &Affine) -> Bound {
-        let mut terms = vec![BoundTerm::from(end.clone() - self.first.clone())];
-        match terms[0] {
-            BoundTerm::Affine { ref expr, .. } if expr.as_constant().is_some_and(|n| n <= self.width) => {}
-            _ => terms.insert(0, Affine::constant(self.width).into()),
+    /// How many lanes of a panel are in the domain, if that is one number for all of its depth.
+    pub(super) fn valid_lanes(&self) -> Option<Bound> {
+        if self.ends.is_empty() {
+            return Some(Bound::from(self.width));
         }
-        Bound(terms)
+        let n = self.end.clone()? - self.first.clone();
+        let is_less = n.as_constant().is_some_and(|n| n <= self.width);
+        let width = Some(Affine::constant(self.width)).filter(|_| !is_less);
+        Some(Bound(width.into_iter().chain([n]).map(BoundTerm::from).collect()))
     }
 }
 

@@ -5,7 +5,8 @@ pub(crate) mod trace;
 use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, Value, run_nest};
 use oxeye_ir::testing::{Random, Sample};
 use oxeye_ir::{ArrayId, Nest, Program, Storage};
-use oxeye_transform::{Applied, Policy, Recipe, Refusal, apply};
+use oxeye_transform::testing::random_recipe;
+use oxeye_transform::{Applied, Policy, PreparedNest, Recipe, Refusal, apply};
 use std::path::Path;
 
 /// Textbook kernels by name, one nest each.
@@ -22,6 +23,42 @@ pub(crate) fn kernels() -> Vec<(String, Program)> {
 pub(crate) enum Outcome {
     Same,
     Refused(Refusal),
+}
+
+/// How often rewrites of nests were refused, the same, and the same with other steps behind them.
+#[derive(Default)]
+pub(crate) struct Rewrites {
+    pub(crate) n_refused: u32,
+    pub(crate) n_same: u32,
+    pub(crate) n_scheduled: u32,
+}
+
+impl Rewrites {
+    /// Compares a nest with what a rewrite makes of it, alone and with random steps behind it.
+    pub(crate) fn check(
+        &mut self,
+        sample: &Sample,
+        first: &Recipe,
+        policy: Policy,
+        (memory, tolerance): (&Memory, f64),
+        (random, what): (&mut Random, &str),
+    ) {
+        let prepared = PreparedNest::new(&sample.program, sample.nest());
+        let Ok(rewritten) = prepared.rewritten(first, policy) else {
+            self.n_refused += 1;
+            return;
+        };
+        let inner = rewritten.prepared();
+        let more = random_recipe(inner.program(), inner.nest(), policy, 2, random);
+        let further = Recipe { steps: [first.steps.clone(), more.steps].concat() };
+        match check_with(sample, first, policy, memory, tolerance, what) {
+            Outcome::Same => self.n_same += 1,
+            Outcome::Refused(refusal) => panic!("{what}: {refusal}\n{}", sample.program),
+        }
+        if let Outcome::Same = check_with(sample, &further, policy, memory, tolerance, what) {
+            self.n_scheduled += 1;
+        }
+    }
 }
 
 /// The seeds to test: `default` of them, or as many as `OXEYE_CASES` says, starting at `OXEYE_SEED`.
