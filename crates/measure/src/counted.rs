@@ -111,7 +111,7 @@ fn count(
     if !descriptors.is_empty() {
         runner.give_events(&descriptors)?;
     }
-    let first_ns = runner.call(1)?.first().copied().unwrap_or(0).max(1);
+    let first_ns = runner.call(1)?.first().map_or(1, |time| time.ns.max(1));
     let possible = options.max_seconds.max(0.0) / (first_ns as f64 / 1e9);
     let calls = |rounds: usize| ((possible / rounds as f64) as usize).clamp(1, options.calls.max(1));
     let mut times = Vec::new();

@@ -35,6 +35,7 @@
 
 mod argument;
 mod aside;
+mod busy;
 mod capture;
 mod clock;
 mod compare;

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use libc::{c_int, pid_t};
 use serde::Serialize;
 
+use crate::busy::Threads;
 use crate::error::{MeasureError, signal_name};
 use crate::{aside, workdir};
 
@@ -49,6 +50,13 @@ impl Invocation {
     /// Sets an environment variable.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<OsString>) -> Invocation {
         self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Lets threads wait for each other so, unless it is said already.
+    pub(crate) fn waiting(mut self, how: Option<(&str, &str)>) -> Invocation {
+        // What comes later counts.
+        self.env.splice(0..0, how.map(|(name, value)| (name.to_owned(), value.into())));
         self
     }
 
@@ -146,8 +154,17 @@ pub struct RunOutcome {
     pub truncated: bool,
     /// Wall-clock nanoseconds from before the start until the end was seen.
     pub elapsed_ns: u64,
+    /// Nanoseconds of these in which it could have run and did not, since others had the cores.
+    pub held_ns: u64,
     /// Largest resident set, in bytes.
     pub max_rss: u64,
+}
+
+impl RunOutcome {
+    /// Nanoseconds that it took, as far as it could run.
+    pub fn own_ns(&self) -> u64 {
+        self.elapsed_ns.saturating_sub(self.held_ns)
+    }
 }
 
 /// Runs a program to its end or to its limits. Its whole process group is gone when this returns.
@@ -161,7 +178,9 @@ pub fn run_program(invocation: &Invocation, limits: &Limits) -> Result<RunOutcom
     let mut group = Group::spawn(&mut command, limits, true)?;
     let stdout = Drain::start(group.stdout.take(), limits.output_bytes);
     let stderr = Drain::start(group.stderr.take(), limits.output_bytes);
-    let (end, timed_out) = group.wait_until(start + Duration::from_secs_f64(limits.seconds.clamp(0.0, 1e9)));
+    let deadline = start + Duration::from_secs_f64(limits.seconds.clamp(0.0, 1e9));
+    let mut threads = Threads::of(group.pid());
+    let (end, timed_out) = group.wait_watching(deadline, || threads.look());
     let (exit, max_rss) = group.finish();
     let (stdout, stdout_cut) = stdout.take();
     let (stderr, stderr_cut) = stderr.take();
@@ -171,6 +190,7 @@ pub fn run_program(invocation: &Invocation, limits: &Limits) -> Result<RunOutcom
         stderr,
         truncated: stdout_cut || stderr_cut,
         elapsed_ns: u64::try_from((end - start).as_nanos()).unwrap_or(u64::MAX),
+        held_ns: threads.held_ns(end - start),
         max_rss,
     })
 }
@@ -187,6 +207,9 @@ pub fn kill_everything() {
 }
 
 static LIVE: Mutex<BTreeSet<pid_t>> = Mutex::new(BTreeSet::new());
+
+/// Threads that end with their program tell nothing any more; what they did since the last look is lost.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// A child that leads its own process group. Killed and reaped when dropped.
 #[derive(Debug)]
@@ -244,17 +267,28 @@ impl Group {
     /// Waits for the leader's end without reaping it, and kills the group at the deadline. Returns when the end was
     /// seen and whether the deadline had passed.
     pub(crate) fn wait_until(&self, deadline: Instant) -> (Instant, bool) {
+        self.wait_watching(deadline, || ())
+    }
+
+    /// The same; looks now and then, and once when the end was seen.
+    pub(crate) fn wait_watching(&self, deadline: Instant, mut look: impl FnMut()) -> (Instant, bool) {
         let pid = self.pid;
         let (send, ended) = mpsc::channel();
         std::thread::spawn(move || {
             wait_without_reaping(pid);
             let _ = send.send(Instant::now());
         });
-        match ended.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(end) => (end, false),
-            Err(_) => {
-                self.signal(libc::SIGKILL);
-                (ended.recv().unwrap_or_else(|_| Instant::now()), true)
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let end = ended.recv_timeout(left.min(BETWEEN_LOOKS)).ok();
+            look();
+            match end {
+                Some(end) => return (end, false),
+                None if left > BETWEEN_LOOKS => {}
+                None => {
+                    self.signal(libc::SIGKILL);
+                    return (ended.recv().unwrap_or_else(|_| Instant::now()), true);
+                }
             }
         }
     }

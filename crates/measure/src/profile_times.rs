@@ -79,9 +79,10 @@ impl Replay {
         let mut runner = self.start_timing(library, sample)?;
         runner.call(1)?;
         let cold = sampled(options, || {
-            Ok(runner.together(|one| one.call_cold(1, flushed_bytes))?.first().copied().unwrap_or(0) as f64)
+            let times = runner.together(|one| one.call_cold(1, flushed_bytes))?;
+            Ok(times.first().map_or(0.0, |time| time.ns as f64))
         })?;
-        let call_ns = runner.call(1)?.first().copied().unwrap_or(0).max(1);
+        let call_ns = runner.call(1)?.first().map_or(1, |time| time.ns.max(1));
         let seconds = (call_ns as f64 * 20e-9).clamp(2.0, self.options().call_seconds.max(2.0));
         let (warm, warm_restored) = match sampled(options, || warm_sample(&mut runner, call_ns, seconds)) {
             Ok(warm) => (warm, false),
@@ -115,7 +116,7 @@ fn warm_sample(runner: &mut Team, call_ns: u64, seconds: f64) -> Result<f64, Mea
     let (batches, repetitions) = warm_plan(call_ns);
     let warming = usize::from(call_ns < LONG_NS);
     let times = runner.together(|one| one.call_warm(batches + warming, repetitions, seconds))?;
-    let per_call = times[warming..].iter().map(|ns| (*ns).max(1) as f64 / repetitions as f64);
+    let per_call = times[warming..].iter().map(|time| time.ns.max(1) as f64 / repetitions as f64);
     Ok(Stat::of(per_call).median)
 }
 
@@ -131,7 +132,7 @@ fn restored_sample(runner: &mut Team, call_ns: u64) -> Result<f64, MeasureError>
     let (batches, _) = warm_plan(call_ns);
     let warming = usize::from(call_ns < LONG_NS);
     let times = runner.call(batches + warming)?;
-    Ok(Stat::of(times[warming..].iter().map(|ns| (*ns).max(1) as f64)).median)
+    Ok(Stat::of(times[warming..].iter().map(|time| time.ns.max(1) as f64)).median)
 }
 
 #[cfg(test)]

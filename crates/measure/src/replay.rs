@@ -106,7 +106,7 @@ impl Replay {
         let number = N_OUTPUTS.fetch_add(1, Ordering::Relaxed);
         let path = self.dir.join(format!("outputs{number}.bin"));
         let mut runner = self.start(library, sample, (&path, Placement::Guard), &[])?;
-        let first_call_ns = runner.call(1)?.first().copied().unwrap_or(0);
+        let first_call_ns = runner.call(1)?.first().map_or(0, |time| time.ns);
         runner.check_canaries()?;
         // Made before the file, so that a failed dump is removed too.
         let sample = sample.clone();
@@ -164,14 +164,15 @@ impl Replay {
         n: usize,
     ) -> Result<(u64, Vec<u64>), MeasureError> {
         let mut runner = self.start_timing(library, sample)?;
-        let first = runner.call(1)?.first().copied().unwrap_or(0);
-        Ok((first, runner.call(n)?))
+        let first = runner.call(1)?.first().map_or(0, |time| time.ns);
+        Ok((first, runner.call(n)?.iter().map(|time| time.ns).collect()))
     }
 
     pub(crate) fn start_timing(&self, library: &Path, sample: &Sample) -> Result<Team, MeasureError> {
         let copies = self.options.copies.max(1);
-        let parts = if copies > 1 { shares(copies, &allowed_cores()) } else { vec![Vec::new()] };
-        Team::start(copies, |k| self.start_alone(library, sample, &parts[k]))
+        let cores = if copies > 1 { allowed_cores() } else { Vec::new() };
+        let parts = if copies > 1 { shares(copies, &cores) } else { vec![Vec::new()] };
+        Team::start(copies, cores.len(), |k| self.start_alone(library, sample, &parts[k]))
     }
 
     /// One process for times, on these cores; on all if none are named.

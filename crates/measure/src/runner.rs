@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::busy::how_to_wait;
 use crate::descriptors::send_descriptors;
 use crate::error::{MeasureError, Rejection};
 use crate::process::{Drain, Exit, Group, Invocation, Limits, pin};
@@ -53,6 +54,15 @@ pub(crate) struct Runner {
     paused: bool,
 }
 
+/// How long a call took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CallTime {
+    /// Nanoseconds, as far as it could run.
+    pub(crate) ns: u64,
+    /// Nanoseconds on top of these in which it could not, as other programs had the cores.
+    pub(crate) held_ns: u64,
+}
+
 /// How many events the replay process has room for.
 pub(crate) const MAX_EVENTS: usize = 512;
 
@@ -80,6 +90,7 @@ impl Runner {
             placement.as_ref(),
         ]);
         invocation.env = setup.env.to_vec();
+        let invocation = invocation.waiting(how_to_wait());
         let mut command = invocation.command()?;
         pin(&mut command, setup.cores);
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -139,21 +150,21 @@ impl Runner {
         self.send(&(text + "go\n"))
     }
 
-    /// Restores the inputs and calls, `n` times; nanoseconds of each call.
-    pub(crate) fn call(&mut self, n: usize) -> Result<Vec<u64>, MeasureError> {
+    /// Restores the inputs and calls, `n` times; the time of each call.
+    pub(crate) fn call(&mut self, n: usize) -> Result<Vec<CallTime>, MeasureError> {
         self.send(&format!("call {n}\n"))?;
         self.times(n, self.call_seconds)
     }
 
-    /// Like [`Runner::call`] on `copies` copies of the inputs at a time; nanoseconds of each batch.
-    pub(crate) fn batch(&mut self, copies: usize, n: usize) -> Result<Vec<u64>, MeasureError> {
+    /// Like [`Runner::call`] on `copies` copies of the inputs at a time; the time of each batch.
+    pub(crate) fn batch(&mut self, copies: usize, n: usize) -> Result<Vec<CallTime>, MeasureError> {
         self.send(&format!("batch {copies} {n}\n"))?;
         self.times(n, self.call_seconds * copies as f64)
     }
 
     /// Like [`Runner::call`] with the inputs out of the caches: flushed where the processor can, and by a sweep over
     /// `bytes` of other memory.
-    pub(crate) fn call_cold(&mut self, n: usize, bytes: u64) -> Result<Vec<u64>, MeasureError> {
+    pub(crate) fn call_cold(&mut self, n: usize, bytes: u64) -> Result<Vec<CallTime>, MeasureError> {
         /// Time for a sweep, on top of the call's own.
         const SWEEP_SECONDS: f64 = 20.0;
         self.send(&format!("cold {n} {bytes}\n"))?;
@@ -161,13 +172,13 @@ impl Runner {
     }
 
     /// Restores the inputs once and then calls repeatedly on what the calls before have left: `n` batches of
-    /// `repetitions`; nanoseconds of each batch. A batch may take `seconds`.
+    /// `repetitions`; the time of each batch. A batch may take `seconds`.
     pub(crate) fn call_warm(
         &mut self,
         n: usize,
         repetitions: usize,
         seconds: f64,
-    ) -> Result<Vec<u64>, MeasureError> {
+    ) -> Result<Vec<CallTime>, MeasureError> {
         self.send(&format!("warm {n} {repetitions}\n"))?;
         self.times(n, seconds)
     }
@@ -201,15 +212,17 @@ impl Runner {
     /// Restores the inputs and calls once while some of the events handed over are enabled; nanoseconds of the call.
     pub(crate) fn call_counted(&mut self, events: Range<usize>) -> Result<u64, MeasureError> {
         self.send(&format!("counted {} {}\n", events.start, events.end))?;
-        Ok(self.times(1, self.call_seconds)?.first().copied().unwrap_or(0))
+        Ok(self.times(1, self.call_seconds)?.first().map_or(0, |time| time.ns))
     }
 
-    fn times(&mut self, n: usize, seconds: f64) -> Result<Vec<u64>, MeasureError> {
+    fn times(&mut self, n: usize, seconds: f64) -> Result<Vec<CallTime>, MeasureError> {
         let mut times = Vec::with_capacity(n);
         for _ in 0..n {
             let line = self.answer(seconds)?;
-            match line.strip_prefix("t ").and_then(|ns| ns.parse().ok()) {
-                Some(ns) => times.push(ns),
+            let numbers = line.strip_prefix("t ").and_then(|numbers| numbers.split_once(' '));
+            let parsed = numbers.and_then(|(ns, held)| Some((ns.parse().ok()?, held.parse().ok()?)));
+            match parsed {
+                Some((ns, held_ns)) => times.push(CallTime { ns, held_ns }),
                 None => return Err(self.unexpected(&line)),
             }
         }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::error::MeasureError;
 use crate::replay::Replay;
+use crate::runner::CallTime;
 use crate::sample::Sample;
 use crate::statistics::{RatioInterval, Stat, ratio_interval};
 use crate::team::Team;
@@ -74,6 +75,8 @@ const MAX_COPIED_BYTES: u64 = 1 << 20;
 /// Calls shorter than this are repeated within a turn, and the turn's first call, which finds the other library's data
 /// in the caches, is not counted.
 const TURN_NS: u64 = 5_000_000;
+/// A call whose threads waited for cores for no more than this part of its time is not disturbed.
+const CALM: f64 = 0.02;
 
 impl Replay {
     /// Times `baseline` and `candidate` in turns on `sample` until their ratio is known well enough.
@@ -81,7 +84,9 @@ impl Replay {
     /// Each library runs in its own process; the one whose turn it is not is stopped altogether, so that its waiting
     /// threads take no processor time. Both processes are started anew as often as half of the time allows, since where
     /// memory and threads happen to lie makes a difference that lasts for a process's life. Inputs are restored,
-    /// untimed, before every call.
+    /// untimed, before every call. What threads wait for a core while other programs run is not in the times; of several
+    /// threads that is only roughly so, since they also wait for each other, and pairs in which nobody waited count rather
+    /// than others where there are enough of them.
     ///
     /// # Errors
     /// [`MeasureError::Rejected`], naming the library, when one of them crashes or hangs.
@@ -98,7 +103,7 @@ impl Replay {
         let longest_ns = sides.iter().map(|side| side.call_ns).max().unwrap_or(0);
         let copies = n_copies(longest_ns, sample.total_bytes());
         let min_pairs = options.min_samples.max(2);
-        let mut ratios = Vec::new();
+        let mut pairs = Pairs::default();
         let mut converged = false;
         let interval = loop {
             if sides.iter().map(|side| side.used).sum::<Duration>()
@@ -109,19 +114,21 @@ impl Replay {
                 }
             }
             // Taking turns at going first cancels a drift of the machine's speed.
-            let order = if ratios.len() % 2 == 0 { [0, 1] } else { [1, 0] };
+            let order = if pairs.all.len() % 2 == 0 { [0, 1] } else { [1, 0] };
+            let mut is_calm = true;
             for side in order {
-                sides[side].turn(copies)?;
+                is_calm &= sides[side].turn(copies)?;
             }
-            ratios.push(sides[0].last() / sides[1].last());
-            let interval = ratio_interval(&ratios).unwrap_or(UNKNOWN);
+            pairs.add(sides[0].last() / sides[1].last(), is_calm);
+            let ratios = pairs.telling(min_pairs);
+            let interval = ratio_interval(ratios).unwrap_or(UNKNOWN);
             converged = converged
                 || (ratios.len() >= min_pairs && interval.half_width() <= options.target_relative_precision);
             let hopeless =
                 ratios.len() >= min_pairs && options.give_up_below.is_some_and(|least| interval.high < least);
             let is_enough = ratios.len() >= TELLING_PAIRS
                 && options.enough_above.is_some_and(|least| ratios.iter().all(|ratio| *ratio > least));
-            let used_up = start.elapsed() >= budget || ratios.len() >= options.max_samples;
+            let used_up = start.elapsed() >= budget || pairs.all.len() >= options.max_samples;
             if converged || hopeless || is_enough || (used_up && ratios.len() >= 2) {
                 break interval;
             }
@@ -143,6 +150,28 @@ impl Replay {
 /// Only for times of zero.
 const UNKNOWN: RatioInterval = RatioInterval { median: 1.0, low: 0.0, high: f64::MAX, n: 0, confidence: 0.0 };
 
+/// Ratios of times, one of each pair of turns.
+#[derive(Default)]
+struct Pairs {
+    all: Vec<f64>,
+    /// Those of pairs in which no thread waited for a core.
+    calm: Vec<f64>,
+}
+
+impl Pairs {
+    fn add(&mut self, ratio: f64, is_calm: bool) {
+        self.all.push(ratio);
+        if is_calm {
+            self.calm.push(ratio);
+        }
+    }
+
+    /// Those that count.
+    fn telling(&self, enough: usize) -> &[f64] {
+        if self.calm.len() >= enough { &self.calm } else { &self.all }
+    }
+}
+
 /// One of the two libraries.
 struct Side<'a> {
     library: &'a Path,
@@ -160,10 +189,13 @@ impl<'a> Side<'a> {
     fn start(replay: &Replay, library: &'a Path, sample: &Sample) -> Result<Side<'a>, MeasureError> {
         let start = Instant::now();
         let mut runner = replay.start_timing(library, sample)?;
-        let first_ns = runner.call(1)?.first().copied().unwrap_or(0);
+        let first_ns = runner.call(1)?.first().map_or(0, |time| time.ns);
         // A long first call is enough, though it includes starting threads and touching memory.
-        let call_ns =
-            if first_ns > 100 * TURN_NS { first_ns } else { runner.call(1)?.first().copied().unwrap_or(0) };
+        let call_ns = if first_ns > 100 * TURN_NS {
+            first_ns
+        } else {
+            runner.call(1)?.first().map_or(0, |time| time.ns)
+        };
         runner.pause();
         let (start_cost, used) = (start.elapsed(), Duration::ZERO);
         Ok(Side { library, runner, start_cost, used, call_ns: call_ns.max(1), samples: Vec::new() })
@@ -177,7 +209,8 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
-    fn turn(&mut self, copies: usize) -> Result<(), MeasureError> {
+    /// Whether it had the cores that it could run on.
+    fn turn(&mut self, copies: usize) -> Result<bool, MeasureError> {
         let batch_ns = self.call_ns.saturating_mul(copies as u64);
         let n = (TURN_NS / batch_ns).clamp(1, 15) as usize;
         let warming = usize::from(batch_ns < TURN_NS);
@@ -189,14 +222,25 @@ impl<'a> Side<'a> {
         };
         self.runner.pause();
         self.used += start.elapsed();
-        let per_call = times[warming..].iter().map(|ns| (*ns).max(1) as f64 / copies as f64);
-        self.samples.push(Stat::of(per_call).median);
-        Ok(())
+        let (ns, is_calm) = typical(&times[warming..]);
+        self.samples.push(ns / copies as f64);
+        Ok(is_calm)
     }
 
     fn last(&self) -> f64 {
         self.samples.last().copied().unwrap_or(0.0)
     }
+}
+
+/// What a call takes, by the calls of a turn, and whether no thread waited for a core: the median of the calls in which none
+/// did. Where there are none of these, the least.
+fn typical(times: &[CallTime]) -> (f64, bool) {
+    let calm = times.iter().filter(|time| time.held_ns as f64 <= CALM * time.ns as f64);
+    let calm = Stat::of(calm.map(|time| time.ns.max(1) as f64));
+    if calm.n > 0 {
+        return (calm.median, true);
+    }
+    (Stat::of(times.iter().map(|time| time.ns.max(1) as f64)).min, false)
 }
 
 /// The same for both sides, since copies change what is in the caches.
@@ -212,6 +256,18 @@ fn n_copies(call_ns: u64, bytes: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn calls_that_had_their_cores_count() {
+        let time = |ns, held_ns| CallTime { ns, held_ns };
+        assert_eq!(typical(&[time(100, 0), time(120, 2), time(50, 40), time(110, 1)]), (110.0, true));
+        assert_eq!(typical(&[time(100, 50), time(120, 30)]), (100.0, false));
+        let mut pairs = Pairs::default();
+        for (ratio, is_calm) in [(2.0, true), (0.5, false), (2.1, true)] {
+            pairs.add(ratio, is_calm);
+        }
+        assert_eq!((pairs.telling(2), pairs.telling(3)), (&[2.0, 2.1][..], &[2.0, 0.5, 2.1][..]));
+    }
 
     #[test]
     fn only_short_calls_on_little_data_are_batched() {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::busy::how_to_wait;
 use crate::compare::Tolerance;
 use crate::error::MeasureError;
 use crate::left::{ComparedFile, Left, WatchedFiles};
@@ -85,9 +86,9 @@ impl WholeOptions {
 /// A program before and after.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WholeComparison {
-    /// Wall-clock nanoseconds of the runs before.
+    /// Wall-clock nanoseconds of the runs before, without what they waited for cores that others had.
     pub before_ns: Stat,
-    /// Wall-clock nanoseconds of the runs after.
+    /// Those of the runs after.
     pub after_ns: Stat,
     /// Speedup: time before over time after.
     pub speedup: RatioInterval,
@@ -151,13 +152,14 @@ pub fn run_whole(
     let mut befores: Vec<(RunOutcome, Left)> = Vec::new();
     let mut afters: Vec<(RunOutcome, Left)> = Vec::new();
     for round in 0..n.max(1) {
+        let how = how_to_wait();
         // Taking turns at going first cancels a drift of the machine's speed.
         for first in [true, false] {
             let (program, runs) = match first == (round % 2 == 0) {
                 true => (before, &mut befores),
                 false => (after, &mut afters),
             };
-            let (outcome, mut left) = options.run_watched(program, &watched)?;
+            let (outcome, mut left) = options.run_watched(&program.clone().waiting(how), &watched)?;
             // Programs that always write the same do not need room for it more than once.
             if let Some((_, known)) = runs.first() {
                 left.share_with(known);
@@ -166,7 +168,7 @@ pub fn run_whole(
         }
         let stopped =
             |runs: &[(RunOutcome, Left)]| runs.last().is_some_and(|(run, _)| run.exit == Exit::TimedOut);
-        let last = |runs: &[(RunOutcome, Left)]| runs.last().map_or(0.0, |(run, _)| run.elapsed_ns as f64);
+        let last = |runs: &[(RunOutcome, Left)]| runs.last().map_or(0.0, |(run, _)| run.own_ns() as f64);
         if stopped(&befores) || stopped(&afters) || last(&befores) < HOPELESS * last(&afters) {
             break;
         }
@@ -210,7 +212,7 @@ impl WholeRuns {
         let ratios: Vec<f64> = before_runs
             .iter()
             .zip(&after_runs)
-            .map(|(b, a)| b.elapsed_ns.max(1) as f64 / a.elapsed_ns.max(1) as f64)
+            .map(|(b, a)| b.own_ns().max(1) as f64 / a.own_ns().max(1) as f64)
             .collect();
         let speedup = ratio_interval(&ratios).unwrap_or(RatioInterval {
             median: 1.0,
@@ -224,8 +226,8 @@ impl WholeRuns {
         let after_exit =
             after_runs.iter().map(|run| run.exit).find(|exit| *exit != before_exit).unwrap_or(before_exit);
         let mut result = WholeComparison {
-            before_ns: Stat::of(before_runs.iter().map(|run| run.elapsed_ns as f64)),
-            after_ns: Stat::of(after_runs.iter().take(befores.len()).map(|run| run.elapsed_ns as f64)),
+            before_ns: Stat::of(before_runs.iter().map(|run| run.own_ns() as f64)),
+            after_ns: Stat::of(after_runs.iter().take(befores.len()).map(|run| run.own_ns() as f64)),
             speedup,
             before_exit,
             before_timed_out: before_runs.iter().any(|run| run.exit == Exit::TimedOut),

@@ -134,6 +134,7 @@ mod tests {
                 stderr: stderr.into(),
                 truncated: false,
                 elapsed_ns: 0,
+                held_ns: 0,
                 max_rss: 0,
             };
             failure(&outcome, &RunCommand::default())

@@ -7,7 +7,7 @@
  *                                              these lie before what it leads to; group -1 is a null pointer
  *   go                                         answer: ready | error load TEXT | error memory | error io TEXT
  * and then requests:
- *   call N        N times: restore the inputs, call, answer `t NANOSECONDS`. After the first call of the process only the
+ *   call N        N times: restore the inputs, call, answer `t NANOSECONDS HELD`. After the first call of the process only the
  *                 pieces which that call has changed are restored, as equal inputs have equal effects; the others stay in
  *                 the caches as they would in the program.
  *   batch K N     N times: restore K copies of the inputs, call once on each, answer `t NANOSECONDS` for all K
@@ -19,13 +19,17 @@
  *   counted I J   restore the inputs, call while the events I up to and without J are enabled, answer `t NANOSECONDS`
  *   check         answer `canary ok`, or `canary G` when something was written beside piece G
  *   dump          write the changed arguments to OUTPUTS; answer `changed` and a 0 or 1 per argument
+ * A time is followed by how much of the call on the clock is not in it: threads that could run and did not, while other
+ * programs had the cores.
  * A memory fault is announced as `fault SIGNAL GROUP OOM` before the process dies; GROUP is -1 when no guard page was
  * hit, OOM is 1 when memory is used up.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,6 +50,7 @@
 #define MAX_DESCRIPTORS 64
 #define LINE 64L
 #define MAX_COPIES 256
+#define MAX_THREADS 256
 #define PAGE 4096L
 #define CANARY 0xa5
 
@@ -89,16 +94,99 @@ static void on_clock(int runs)
         apart_from = now();
 }
 
+struct thread {
+    int id;
+    long long waited, used;
+};
+
+static struct thread threads_before[MAX_THREADS];
+static int n_before;
+
+/* How long each thread could have run and did not, and has run. Their number; 0 if the system does not tell, or there are more
+ * than cores, so that they wait for each other. */
+static int look_at_threads(struct thread *threads)
+{
+    static DIR *tasks;
+    static int cores;
+    struct dirent *entry;
+    int n = 0;
+    if (!tasks) {
+        cpu_set_t allowed;
+        tasks = opendir("/proc/self/task");
+        if (tasks && !sched_getaffinity(0, sizeof allowed, &allowed))
+            cores = CPU_COUNT(&allowed);
+    }
+    if (!tasks)
+        return 0;
+    rewinddir(tasks);
+    while ((entry = readdir(tasks))) {
+        char name[300], text[96];
+        struct timespec used;
+        long got;
+        int file, id = atoi(entry->d_name);
+        if (id <= 0)
+            continue;
+        if (n == MAX_THREADS || n >= cores)
+            return 0;
+        snprintf(name, sizeof name, "%d/schedstat", id);
+        file = openat(dirfd(tasks), name, O_RDONLY | O_CLOEXEC);
+        got = file < 0 ? -1 : read(file, text, sizeof text - 1);
+        if (file >= 0)
+            close(file);
+        text[got < 0 ? 0 : got] = 0;
+        /* The processor time in that file is as of the last tick; the clock of the thread is exact. */
+        if (got < 0 || sscanf(text, "%*s %lld", &threads[n].waited) != 1 ||
+            clock_gettime((clockid_t)(~(unsigned)id << 3 | 6), &used))
+            continue;
+        threads[n].used = used.tv_sec * 1000000000LL + used.tv_nsec;
+        threads[n++].id = id;
+    }
+    return n;
+}
+
+/* Nanoseconds of the last call that are not in its time. */
+static long long held;
+
 /* The start of a call. */
 static long long begin(void)
 {
     apart = 0;
+    n_before = look_at_threads(threads_before);
     return now();
 }
 
+/* The time of a call, as far as it could run: without what this thread has waited for a core, and what it has slept while
+ * another one did, but no less than one of them has worked. */
 static long long since(long long start)
 {
-    return now() - start - apart;
+    static struct thread after[MAX_THREADS];
+    long long spent = now() - start, mine = 0, theirs = 0, slept = 0, most = 0;
+    int i, k, n = look_at_threads(after);
+    for (i = 0; n_before > 0 && i < n; ++i) {
+        struct thread done = after[i];
+        for (k = 0; k < n_before; ++k)
+            if (threads_before[k].id == done.id) {
+                done.waited -= threads_before[k].waited;
+                done.used -= threads_before[k].used;
+            }
+        if (done.used > most)
+            most = done.used;
+        if (done.id == (int)getpid()) {
+            mine = done.waited;
+            slept = spent - done.waited - done.used;
+        } else if (done.waited > theirs) {
+            theirs = done.waited;
+        }
+    }
+    if (slept < 0)
+        slept = 0;
+    held = mine + (slept < theirs ? slept : theirs);
+    if (held > spent - most)
+        held = spent - most;
+    if (held < 0)
+        held = 0;
+    spent -= held + apart;
+    return spent < 0 ? 0 : spent;
 }
 
 static void put_number(char **out, long value)
@@ -227,7 +315,7 @@ static void call(long copies, long repetitions)
         for (c = 0; c < copies; ++c)
             replay(args[c]);
         spent = since(start);
-        dprintf(channel, "t %lld\n", spent);
+        dprintf(channel, "t %lld %lld\n", spent, held);
         if (!changes_known)
             find_changes();
     }
@@ -279,7 +367,7 @@ static void call_cold(long repetitions, long bytes)
         start = begin();
         replay(args);
         spent = since(start);
-        dprintf(channel, "t %lld\n", spent);
+        dprintf(channel, "t %lld %lld\n", spent, held);
     }
 }
 
@@ -293,7 +381,7 @@ static void call_warm(long batches, long repetitions)
         for (r = 0; r < repetitions; ++r)
             replay(args);
         spent = since(start);
-        dprintf(channel, "t %lld\n", spent);
+        dprintf(channel, "t %lld %lld\n", spent, held);
     }
 }
 
@@ -346,7 +434,7 @@ static void call_counted(long from, long to)
     spent = since(start);
     for (e = from; e < to; ++e)
         ioctl(events[e], _IO('$', 1), 0);
-    dprintf(channel, "t %lld\n", spent);
+    dprintf(channel, "t %lld %lld\n", spent, held);
 }
 
 static void dump(const char *path)

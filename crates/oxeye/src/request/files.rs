@@ -135,7 +135,8 @@ mod tests {
         let path = |name: &str| directory.path().join(name);
         std::fs::write(path("in.c"), "").expect("writes");
         assert!(check_writable(&path("out.c"), &[&path("in.c")]).is_ok());
-        assert!(check_writable(&path("../x/./out.c"), &[&path("out.c")]).is_err());
+        let own = directory.path().file_name().expect("a name").to_string_lossy();
+        assert!(check_writable(&path(&format!("../{own}/./out.c")), &[&path("out.c")]).is_err());
         assert!(check_writable(&path("./in.c"), &[&path("in.c")]).is_err());
         assert!(check_writable(&path("./out.c"), &[&path("out.c")]).is_err());
         assert!(check_writable(Path::new("/dev/null"), &[Path::new("/dev/null")]).is_ok());
