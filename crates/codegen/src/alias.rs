@@ -4,7 +4,7 @@ use crate::CodegenError;
 use crate::context::Context;
 use crate::print::prec;
 use oxeye_binding::{Binding, Constant};
-use oxeye_ir::{Affine, Array, ArrayId, Expr, IndexRange, Nest, Program, held_scalars};
+use oxeye_ir::{Access, Affine, Array, ArrayId, Expr, IndexRange, LoopId, Nest, Program, held_scalars};
 use std::collections::BTreeSet;
 
 /// Declarations and the condition that no two arrays of the nest overlap.
@@ -48,7 +48,51 @@ fn reach(
     IndexRange::hull(first.chain(before).collect::<Option<Vec<_>>>()?)
 }
 
+/// Whether two arrays may as well be one, if both begin at the same address: whatever stores into one of them uses the other only at
+/// the same indices, in the same statement, which has those indices to itself. Then each element is used in one instance of one
+/// statement, in whatever order these run.
+fn is_same_element(nest: &Nest, a: ArrayId, b: ArrayId) -> bool {
+    /// The accesses to one of the arrays in a node, and whether they store.
+    type Uses<'n> = Vec<(&'n Access, bool)>;
+    let mut users: Vec<(Uses<'_>, Uses<'_>, bool)> = Vec::new();
+    nest.visit(&mut |path, node| {
+        let of = |id: ArrayId| -> Uses<'_> {
+            node.own_accesses().into_iter().filter(|(access, _)| access.array == id).collect()
+        };
+        let (first, second) = (of(a), of(b));
+        let indices = first.iter().chain(&second).map(|(access, _)| &access.indices).collect::<Vec<_>>();
+        let is_one_place = indices.windows(2).all(|pair| pair[0] == pair[1]);
+        let has_it_to_itself =
+            indices.first().is_some_and(|of_one| path.iter().all(|l| is_moved_alone(l.id, of_one)));
+        users.push((first, second, is_one_place && has_it_to_itself));
+    });
+    let stores = |uses: &Uses<'_>| uses.iter().any(|(_, is_stored)| *is_stored);
+    let meet = |one: &Uses<'_>, other: &Uses<'_>| {
+        !one.is_empty() && !other.is_empty() && (stores(one) || stores(other))
+    };
+    users.iter().enumerate().all(|(k, (first, second, is_fine))| {
+        let apart = users.iter().enumerate().filter(|(other, _)| *other != k);
+        (*is_fine || !meet(first, second)) && apart.into_iter().all(|(_, (_, other, _))| !meet(first, other))
+    })
+}
+
+/// Whether one of the indices changes with this loop and no other.
+fn is_moved_alone(id: LoopId, indices: &[Expr]) -> bool {
+    let alone = |index: &Expr| index.as_affine().is_some_and(|a| a.uses(id) && a.loops().count() == 1);
+    indices.iter().any(alone)
+}
+
 impl Context<'_> {
+    /// Whether equal indices mean equal distances from where two arrays begin.
+    fn are_alike(&self, a: &Array, b: &Array) -> bool {
+        let is_plain = |array: &Array| {
+            let is_view = self.binding.views.get(&array.id).is_some_and(|view| view.is_interleaved());
+            !is_view && !self.binding.origins.contains_key(&array.id)
+        };
+        let rows = |array: &Array| array.shape.iter().skip(1).cloned().collect::<Vec<_>>();
+        a.element == b.element && a.form == b.form && rows(a) == rows(b) && is_plain(a) && is_plain(b)
+    }
+
     /// The product of the extents after the first, as a factor to append.
     fn row_factor(&self, shape: &[Option<Expr>]) -> Option<String> {
         let mut text = String::new();
@@ -209,7 +253,13 @@ impl Context<'_> {
         let tests: Vec<String> = pairs
             .iter()
             .map(|(a, b)| {
-                format!("({} <= {} || {} <= {})", ranges[a].1, ranges[b].0, ranges[b].1, ranges[a].0)
+                let apart =
+                    format!("{} <= {} || {} <= {}", ranges[a].1, ranges[b].0, ranges[b].1, ranges[a].0);
+                let (first, second) = (program.array(*a), program.array(*b));
+                match self.are_alike(first, second) && is_same_element(original, *a, *b) {
+                    true => format!("({apart} || {} == {})", self.address(first), self.address(second)),
+                    false => format!("({apart})"),
+                }
             })
             .chain(kept.iter().map(|(object, array)| {
                 let (first, last) = &ranges[array];
