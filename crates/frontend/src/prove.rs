@@ -37,6 +37,16 @@ impl Facts {
         for (expr, divisor) in affine_terms(&l.upper) {
             self.push(Constraint::lt(iterator.scaled(divisor), expr.clone()));
         }
+        let is_multiple = |a: &Affine| {
+            a.constant_part() % l.step == 0 && a.terms().all(|(_, coefficient)| coefficient % l.step == 0)
+        };
+        // The last step is a whole one.
+        if let (Some(first), Some(end)) = (l.lower.as_affine(), l.upper.as_affine())
+            && l.step > 1
+            && is_multiple(&(end.clone() - first.clone()))
+        {
+            self.push(Constraint::ge(end.clone().offset(-l.step), iterator.clone()));
+        }
         if let Some((tiles, size)) = l.tile() {
             // There is an element, and the first tile begins at 0.
             self.push(Constraint::ge(size.clone(), Affine::constant(1)));

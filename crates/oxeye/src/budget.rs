@@ -50,6 +50,13 @@ impl WallTime {
         self.budget.saturating_sub(kept).max(elapsed + self.budget / 10)
     }
 
+    /// When trying ends where nothing has won so far: no more is kept than a verdict takes on what is found then.
+    pub(crate) fn end_of_late_trials(&self) -> Duration {
+        let build = self.build_seconds.max(Self::LEAST_BUILD);
+        let runs = 2.0 * self.run_seconds * Self::VERDICT_RUNS as f64;
+        self.budget.saturating_sub(seconds(build + runs))
+    }
+
     /// What is left.
     pub(crate) fn left(&self, elapsed: Duration) -> Duration {
         self.budget.saturating_sub(elapsed)
@@ -255,6 +262,14 @@ mod tests {
         let end = time.end_of_trials(Duration::from_secs(5));
         let verdict = end + Duration::from_secs(1) + Duration::from_secs_f64(7.0);
         assert!(verdict <= Duration::from_secs(60), "{verdict:?}");
+    }
+
+    #[test]
+    fn where_nothing_has_won_less_is_kept() {
+        let late = |run_seconds: f64| wall_time(run_seconds).end_of_late_trials().as_secs_f64();
+        assert_eq!((late(2.0), late(20.0)), (60.0 - 1.0 - 8.0, 0.0));
+        let time = wall_time(2.0);
+        assert!(time.end_of_late_trials() > time.end_of_trials(Duration::from_secs(5)));
     }
 
     #[test]

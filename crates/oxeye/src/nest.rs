@@ -510,11 +510,13 @@ impl TunedNest {
         note
     }
 
-    /// Lets go of what trials would need to be run again, but for the winner's.
+    /// Lets go of what trials would need to be run again, but for the winner's; as long as there is none, those that were not run
+    /// may have another turn.
     pub(crate) fn release_trials(&mut self) {
         for (idx, trial) in self.trials.iter_mut().enumerate() {
             trial.library = None;
-            if Some(idx) != self.winner && !self.others.contains(&idx) {
+            let may_win = self.winner.is_none() && trial.is_ready();
+            if Some(idx) != self.winner && !self.others.contains(&idx) && !may_win {
                 trial.proved = None;
             }
         }

@@ -330,6 +330,13 @@ impl<'a> Session<'a> {
         self.budget_start() + WallTime { run_seconds, ..time }.end_of_trials(self.budget_used())
     }
 
+    /// The same where nothing has won so far.
+    pub(crate) fn end_of_late_trials(&self) -> Instant {
+        let time = self.wall_time();
+        let run_seconds = if self.is_judged_later() { 0.0 } else { time.run_seconds };
+        self.budget_start() + WallTime { run_seconds, ..time }.end_of_late_trials()
+    }
+
     /// Runs the user's program by `run`, and keeps account of the time.
     pub(crate) fn in_program<T>(&self, run: impl FnOnce() -> T) -> T {
         let begin = Instant::now();

@@ -83,8 +83,18 @@ impl Lowerer<'_> {
             use ScalarType::{I32, I64, U32, U64};
             matches!(s.ty, I32 | I64 | U32 | U64) && !s.is_volatile && !s.is_bool
         });
-        let is_quotient = |e: &Expr| self.quotient(e, 0, false).is_some();
-        let known = value.filter(|v| is_integer && is_index(&v.e, &is_quotient, &mut 0));
+        let is_index = |lowerer: &Self, e: &Expr| {
+            is_index(e, &|e: &Expr| lowerer.quotient(e, 0, false).is_some(), &mut 0)
+        };
+        let known = value.filter(|_| is_integer).and_then(|v| {
+            if is_index(self, &v.e) {
+                return Some(v);
+            }
+            // What does not change in the nest, `n >> 3 << 3` for one. In 64 bits it is the same: it does not overflow in fewer.
+            let is_signed = matches!(v.ty, ScalarType::I32 | ScalarType::I64);
+            let before = if is_signed { self.end_before(v.e) } else { BoundTerm::Data(v.e) };
+            Some(Value { e: before.as_affine()?.clone().into(), ..v })
+        });
         match known {
             Some(value) if self.is_tame(var) => {
                 self.outcome.substituted.insert(var);

@@ -302,14 +302,17 @@ impl Lowerer<'_> {
         };
         // If the loop is not entered, the variable has its first value.
         let by = |n: Expr, step: i64| Expr::Binary(BinaryOp::Mul, Box::new(n), Box::new(Expr::from(step)));
+        let is_even = || divided(&(upper.clone() - lower.clone()), l.step).is_some();
         let value = match l.step {
-            1 => extreme(BinaryOp::Max, lower.clone(), upper.clone(), &self.facts_before(l)),
             -1 => extreme(
                 BinaryOp::Min,
                 lower.clone().offset(-1),
                 upper.clone().offset(-1),
                 &self.facts_before(l),
             ),
+            step if step > 0 && is_even() => {
+                extreme(BinaryOp::Max, lower.clone(), upper.clone(), &self.facts_before(l))
+            }
             step => {
                 let first = if step > 0 { lower.clone() } else { upper.clone().offset(-1) };
                 let Some(n_steps) = self.n_steps(l, step) else { return Err(needed_later(file, s, var)) };
@@ -322,6 +325,9 @@ impl Lowerer<'_> {
     /// How often a loop runs.
     pub(super) fn n_steps(&self, l: &Loop, step: i64) -> Option<Expr> {
         let distance = l.upper.as_affine()?.clone() - l.lower.as_affine()?.clone();
+        if let Some(n) = divided(&distance, step.abs()) {
+            return Some(extreme(BinaryOp::Max, 0.into(), n, &self.facts_before(l)));
+        }
         let distance = extreme(BinaryOp::Max, 0.into(), distance, &self.facts_before(l));
         Some(match step.abs() {
             1 => distance,

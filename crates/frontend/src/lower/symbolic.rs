@@ -393,13 +393,17 @@ impl Lowerer<'_> {
     /// An end of a loop that the nest does not change, but chooses or computes, as in `k < (is_first ? n : m)`, `k < n * m` and
     /// `k < n / 2`: a number computed before the nest.
     pub(super) fn computed_end(&mut self, e: &Expr) -> Option<Affine> {
-        let (computed, shift) = match e {
-            Expr::Binary(BinaryOp::Add, l, r) => (&**l, r.as_affine()?.as_constant()?),
-            e => (e, 0),
+        let shift = match e {
+            Expr::Binary(BinaryOp::Add, _, r) => r.as_affine().and_then(Affine::as_constant),
+            _ => None,
+        };
+        let (computed, shift) = match (e, shift) {
+            (Expr::Binary(_, l, _), Some(shift)) => (&**l, shift),
+            (e, _) => (e, 0),
         };
         let is_computed = match computed {
             Expr::Binary(op, ..) => is_arithmetic(*op),
-            other => matches!(other, Expr::Select { .. }),
+            other => matches!(other, Expr::Select { .. } | Expr::Cast(ScalarType::I32, _)),
         };
         let text = is_computed.then(|| text(&self.state.program, computed)).flatten()?;
         self.relies_on(computed);
@@ -416,10 +420,37 @@ impl Lowerer<'_> {
                 Expr::Affine(a) => a.into(),
                 other => Expr::Cast(ScalarType::I64, Box::new(other)),
             },
-            e => match self.quotient_symbol(&e) {
+            e => match self.quotient_symbol(&e).or_else(|| self.rounded(&e)) {
                 Some(quotient) => quotient.into(),
                 None => e,
             },
+        }
+    }
+
+    /// What is left of a number without its last digits, or these: `n >> 3 << 3`, `n & ~7`, and `n % 8`.
+    fn rounded(&mut self, e: &Expr) -> Option<Affine> {
+        let constant = |e: &Expr| e.as_affine().and_then(Affine::as_constant);
+        let Expr::Binary(op, l, r) = e else { return None };
+        match op {
+            BinaryOp::Shl => {
+                let bits = constant(r).filter(|bits| (0..31).contains(bits))?;
+                let kept = self.with_quotients_before((**l).clone());
+                Some(kept.as_affine()?.scaled(1 << bits))
+            }
+            BinaryOp::BitAnd => {
+                let (number, mask) = if constant(r).is_some() { (l, r) } else { (r, l) };
+                let unit = -constant(mask).filter(|mask| (-(1 << 30)..-1).contains(mask))?;
+                let bits = (unit as u64).is_power_of_two().then(|| i64::from(unit.trailing_zeros()))?;
+                let kept = Expr::Binary(BinaryOp::Shr, number.clone(), Box::new(Expr::from(bits)));
+                Some(self.quotient_symbol(&kept)?.scaled(unit))
+            }
+            BinaryOp::Rem => {
+                let by = constant(r).filter(|by| *by > 1)?;
+                let whole = l.as_affine()?.clone();
+                let kept = self.quotient_symbol(&Expr::Binary(BinaryOp::Div, l.clone(), r.clone()))?;
+                Some(whole - kept.scaled(by))
+            }
+            _ => None,
         }
     }
 
@@ -433,7 +464,14 @@ impl Lowerer<'_> {
             && whole.terms().next().is_some()
             && whole.terms().all(|(_, c)| c < 0);
         let whole = if is_negative { -whole.clone() } else { whole.clone() };
-        let quotient = self.computed_end(&Expr::Binary(*op, Box::new(whole.into()), r.clone()))?;
+        let quotient = self.computed_end(&Expr::Binary(*op, Box::new(whole.clone().into()), r.clone()))?;
+        let by = r.as_affine()?.as_constant()?;
+        let by = if *op == BinaryOp::Shr { 1 << by } else { by };
+        let rest = whole.clone() - quotient.scaled(by);
+        // Shifts round down.
+        let is_down = *op == BinaryOp::Shr || self.facts.prove_non_negative(&whole);
+        self.assume(Constraint::ge(rest.clone(), (if is_down { 0 } else { 1 - by }).into()));
+        self.assume(Constraint::ge(Affine::constant(by - 1), rest));
         Some(if is_negative { -quotient } else { quotient })
     }
 
@@ -537,8 +575,8 @@ fn rounded_up(distance: Expr, by: Expr) -> Expr {
 
 /// Operations that are the same in 64 bits, where they do not overflow.
 fn is_arithmetic(op: BinaryOp) -> bool {
-    use BinaryOp::{Add, Div, Max, Min, Mul, Rem, Shr, Sub};
-    matches!(op, Add | Sub | Mul | Div | Rem | Shr | Min | Max)
+    use BinaryOp::{Add, BitAnd, Div, Max, Min, Mul, Rem, Shl, Shr, Sub};
+    matches!(op, Add | Sub | Mul | Div | Rem | Shl | Shr | BitAnd | Min | Max)
 }
 
 /// Whether an operation is defined for every left operand.
@@ -546,7 +584,7 @@ fn is_defined(op: BinaryOp, right: &Expr) -> bool {
     let right = right.as_affine().and_then(Affine::as_constant);
     match op {
         BinaryOp::Div | BinaryOp::Rem => right.is_some_and(|n| n > 1),
-        BinaryOp::Shr => right.is_some_and(|n| (0..31).contains(&n)),
+        BinaryOp::Shl | BinaryOp::Shr => right.is_some_and(|n| (0..31).contains(&n)),
         _ => true,
     }
 }
@@ -555,6 +593,7 @@ fn is_defined(op: BinaryOp, right: &Expr) -> bool {
 pub(super) fn text(program: &Program, e: &Expr) -> Option<String> {
     match e {
         Expr::Cast(ScalarType::I64, inner) => text(program, inner),
+        Expr::Cast(ScalarType::I32, inner) => Some(format!("((long)(int){})", text(program, inner)?)),
         Expr::Select { condition, then, otherwise } => {
             let condition = match &**condition {
                 Expr::Binary(op, l, r) if is_comparison(*op) => {
@@ -588,7 +627,7 @@ pub(super) fn text(program: &Program, e: &Expr) -> Option<String> {
                 let Var::Sym(id) = var else { return None };
                 let name = &program.symbols.get(&id)?.name;
                 // Itself a number that is computed so, a variable, a part of one, or what one holds before the nest.
-                let is_computed = name.starts_with("((long)");
+                let is_computed = name.trim_start_matches('(').starts_with("long)");
                 let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']');
                 let before = name.strip_prefix('(').and_then(|name| name.strip_suffix(')'));
                 if !is_computed && !before.unwrap_or(name).replace("->", ".").chars().all(is_part) {

@@ -2,7 +2,7 @@
 
 use super::contents::no_member;
 use super::lowerer::{Bound, Lowerer};
-use super::value::{Value, common, constant, divided, fold, is_comparison, promoted, wraps};
+use super::value::{Value, common, constant, divided, fold, is_comparison, is_unsigned, promoted, wraps};
 use crate::ast::{self, ExprKind, Range, Type, VarId};
 use crate::members::PARTS;
 use crate::refusal::{Lowered, Refusal};
@@ -350,7 +350,12 @@ impl Lowerer<'_> {
             }
             UnaryOp::Neg | UnaryOp::BitNot => {
                 let ty = promoted(inner.ty);
-                self.typed(Expr::unary(op, inner.e), ty)
+                match constant(&inner) {
+                    Some(value) if op == UnaryOp::BitNot && !is_unsigned(ty) => {
+                        self.typed(Expr::from(!value), ty)
+                    }
+                    _ => self.typed(Expr::unary(op, inner.e), ty),
+                }
             }
         }
     }

@@ -9,14 +9,17 @@ use super::propose::proposal;
 use super::unchanged::Unchanged;
 use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::Error;
+use crate::schedule::Trial;
 use crate::session::Session;
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 /// A nest whose winner gains less may hide loops that gain more by themselves. What gains more of both is kept.
 const LITTLE_GAIN: f64 = 1.5;
 
 /// Makes and measures schedules for the loops inside nests that gain nothing or little, and for the nests that were left out for being
-/// short, those of the longest first, as far as they matter in what is left of the program's time.
+/// short, those of the longest first, as far as they matter in what is left of the program's time. If nothing gains anything, what was
+/// not tried has another turn.
 ///
 /// # Errors
 /// As [`propose`](super::propose()) and [`measure`](super::measure()).
@@ -46,7 +49,22 @@ pub fn second_round(session: &Session<'_>, measured: Measured) -> Result<Measure
         proposal(session, unit, nest, session.options.donors)?.put_into(nest);
         measure_nest(session, unit, idx, nest, (Pace::Usual, end))?;
     }
+    let has_won = gains(&workpiece.nests).next().is_some();
+    let end = if has_won { end } else { third_round(session, &mut workpiece, end)? };
     Ok(Measured { workpiece, end })
+}
+
+/// Where nothing has won, less time is kept for the verdict, and nests have it for candidates that were not tried. Returns when trying
+/// ends.
+fn third_round(session: &Session<'_>, workpiece: &mut Workpiece, end: Instant) -> Result<Instant, Error> {
+    let late = session.end_of_late_trials();
+    if late <= end {
+        return Ok(end);
+    }
+    let has_more = |(idx, _): &(usize, f64)| workpiece.nests[*idx].trials.iter().any(Trial::is_ready);
+    let order: Vec<(usize, f64)> = workpiece.turns().into_iter().filter(has_more).collect();
+    take_turns(session, workpiece, (&order, Round::Third), late)?;
+    Ok(late)
 }
 
 /// Share of the time and speedup of the winners; of those that do the same work the outermost counts.

@@ -103,11 +103,12 @@ pub fn measure(session: &Session<'_>, proposed: Proposed) -> Result<Measured, Er
     Ok(Measured { workpiece, end })
 }
 
-/// Nests are opened, and loops inside them tried, between the rounds.
+/// Nests are opened, and loops inside them tried, between the first two rounds. In the third, nests go on where they stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Round {
     First,
     Second,
+    Third,
 }
 
 /// Tries the candidates of nests in this order, which comes with their shares of the time, until the end. One for several threads
@@ -135,15 +136,18 @@ pub(super) fn take_turns(
         let saved = workpiece.saved_inside(*idx);
         let Workpiece { unit, nests, .. } = &mut *workpiece;
         let nest = &mut nests[*idx];
-        nest.is_late = session.is_over(end);
-        if nest.is_late {
+        let is_over = session.is_over(end);
+        nest.is_late = is_over && (nest.is_late || round != Round::Third);
+        if is_over {
             let why = nothing_won(&nest.trials);
             nest.note.get_or_insert(why);
             continue;
         }
         let how = session.rendering(nest.place.around(unit), nest.threads(session));
         let pace = if order.len() > FEW_NESTS && turn < SHORT_TURN { Pace::of(nest) } else { Pace::Usual };
-        nest.try_plain_first(how, pace == Pace::Hurried && nest.place.sweeps(unit));
+        if round != Round::Third {
+            nest.try_plain_first(how, pace == Pace::Hurried && nest.place.sweeps(unit));
+        }
         nest.saved_inside = saved;
         measure_nest(session, unit, *idx, nest, (pace, deadline))?;
     }
