@@ -81,12 +81,22 @@ pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
             .help("give it its first value in the `for`"));
     };
     let (mut init, mut before, mut declared_before) = (None, Vec::new(), Vec::new());
+    // The first value is taken before anything else that the header sets.
+    let mut set: Vec<VarId> = Vec::new();
+    let first = |value: &'e ast::Expr, set: &[VarId]| match set.iter().any(|v| value.mentions(*v)) {
+        true => {
+            Err(Refusal::new(value.range, "the loop's first value depends on what its header sets before it")
+                .help("set that before the loop"))
+        }
+        false => Ok(Some(value)),
+    };
     match &init_stmt.kind {
         StmtKind::Declare(declared) => {
             for d in declared {
                 if d.var == var {
-                    init = d.init.as_ref();
+                    init = d.init.as_ref().map_or(Ok(None), |value| first(value, &set))?;
                 } else {
+                    set.push(d.var);
                     declared_before.push(d);
                 }
             }
@@ -95,9 +105,12 @@ pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
             for e in commas(e) {
                 match &e.kind {
                     ExprKind::Assign(None, target, value) if target.as_var() == Some(var) => {
-                        init = Some(value)
+                        init = first(value, &set)?;
                     }
-                    _ => before.push(e),
+                    _ => {
+                        set.extend(assigned_var(e));
+                        before.push(e);
+                    }
                 }
             }
         }

@@ -247,6 +247,9 @@ impl Lowerer<'_> {
             let here = self.typed(Affine::var(id).offset(-1).into(), ty);
             self.bound.insert(var, lowerer::Bound::Value(here));
         }
+        if self.reading.keeps_counters && self.is_wanted_after(s, f, var) {
+            self.end_at_whole_step(&mut l);
+        }
         let after_loop = self.counter_after(s, f, &l, limits.guards.is_empty())?;
         let Limits { guards, inside, .. } = limits;
         let is_kept = after_loop.is_some();
@@ -277,6 +280,20 @@ impl Lowerer<'_> {
         let is_own = self.cx.file.var(var).is_own() && !mentions(&f.body, var);
         let upper = divided(l.upper.as_affine()?, l.step)?;
         (is_own && is_from_zero && l.step > 1).then(|| Loop { upper: upper.into(), step: 1, ..l.clone() })
+    }
+
+    /// Lets a loop in steps of a power of two end where its variable is then, `4 * (n >> 2)` for `i + 3 < n`.
+    fn end_at_whole_step(&mut self, l: &mut Loop) {
+        let (Some(lower), Some(upper)) = (l.lower.as_affine(), l.upper.as_affine()) else { return };
+        let is_power = u64::try_from(l.step).is_ok_and(|step| step > 1 && step.is_power_of_two());
+        let distance = upper.clone() - lower.clone();
+        if !is_power || divided(&distance, l.step).is_some() {
+            return;
+        }
+        if let Some(n) = self.rounded_down(distance.offset(l.step - 1), l.step.trailing_zeros()) {
+            l.upper = (lower.clone() + n.scaled(l.step)).into();
+            self.facts.push_loop(l);
+        }
     }
 
     /// The value of a loop's variable after the loop, if it may be read there.

@@ -427,6 +427,12 @@ impl Lowerer<'_> {
         }
     }
 
+    /// A number without its last bits, computed before the nest.
+    pub(super) fn rounded_down(&mut self, whole: Affine, bits: u32) -> Option<Affine> {
+        let bits = Box::new(Expr::from(i64::from(bits)));
+        self.quotient_symbol(&Expr::Binary(BinaryOp::Shr, Box::new(whole.into()), bits))
+    }
+
     /// What is left of a number without its last digits, or these: `n >> 3 << 3`, `n & ~7`, and `n % 8`.
     fn rounded(&mut self, e: &Expr) -> Option<Affine> {
         let constant = |e: &Expr| e.as_affine().and_then(Affine::as_constant);
@@ -440,15 +446,17 @@ impl Lowerer<'_> {
             BinaryOp::BitAnd => {
                 let (number, mask) = if constant(r).is_some() { (l, r) } else { (r, l) };
                 let unit = -constant(mask).filter(|mask| (-(1 << 30)..-1).contains(mask))?;
-                let bits = (unit as u64).is_power_of_two().then(|| i64::from(unit.trailing_zeros()))?;
-                let kept = Expr::Binary(BinaryOp::Shr, number.clone(), Box::new(Expr::from(bits)));
-                Some(self.quotient_symbol(&kept)?.scaled(unit))
+                let bits = (unit as u64).is_power_of_two().then(|| unit.trailing_zeros())?;
+                Some(self.rounded_down(number.as_affine()?.clone(), bits)?.scaled(unit))
             }
             BinaryOp::Rem => {
                 let by = constant(r).filter(|by| *by > 1)?;
                 let whole = l.as_affine()?.clone();
                 let kept = self.quotient_symbol(&Expr::Binary(BinaryOp::Div, l.clone(), r.clone()))?;
-                Some(whole - kept.scaled(by))
+                let rest = whole - kept.scaled(by);
+                // Of a negative number it is negative: the user's own loop runs.
+                self.is_at_least(&rest, 0);
+                Some(rest)
             }
             _ => None,
         }
@@ -468,10 +476,13 @@ impl Lowerer<'_> {
         let by = r.as_affine()?.as_constant()?;
         let by = if *op == BinaryOp::Shr { 1 << by } else { by };
         let rest = whole.clone() - quotient.scaled(by);
-        // Shifts round down.
-        let is_down = *op == BinaryOp::Shr || self.facts.prove_non_negative(&whole);
-        self.assume(Constraint::ge(rest.clone(), (if is_down { 0 } else { 1 - by }).into()));
-        self.assume(Constraint::ge(Affine::constant(by - 1), rest));
+        // Shifts round down, quotients to zero.
+        let least = if *op == BinaryOp::Shr { 0 } else { 1 - by };
+        self.assume(Constraint::ge(rest.clone(), least.into()));
+        self.assume(Constraint::ge(Affine::constant(by - 1), rest.clone()));
+        if self.facts.prove_non_negative(&whole) {
+            self.facts.push(Constraint::ge(rest, 0.into()));
+        }
         Some(if is_negative { -quotient } else { quotient })
     }
 

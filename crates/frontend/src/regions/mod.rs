@@ -7,6 +7,7 @@ mod aliases;
 mod control;
 pub(crate) mod nests;
 mod pieces;
+mod rolled;
 
 use crate::Severity;
 use crate::ast::{Range, StmtKind, VarId};

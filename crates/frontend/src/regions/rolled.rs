@@ -1,0 +1,138 @@
+//! Loops that their authors unrolled, as they were before: the same instances of the same statements in the same order.
+//!
+//! `for (i = 0; i < n4; i += 4) { y[i] += x[i]; y[i + 1] += x[i + 1]; ... }` is a loop over one statement, and the loop over the rest
+//! behind it, `for (; i < n; i++) y[i] += x[i];`, goes on with it.
+
+use crate::prove::Facts;
+use oxeye_ir::{Affine, Bound, Loop, LoopId, Node, StmtId, Var};
+use std::collections::BTreeMap;
+
+/// Rolls the loops up that stand among nodes or in them.
+pub(super) fn roll(nodes: &mut Vec<Node>, facts: &Facts) {
+    for node in nodes.iter_mut() {
+        let mut inside = facts.clone();
+        if let Node::Loop(l) = node {
+            inside.push_loop(l);
+        }
+        node.bodies_mut().into_iter().for_each(|body| roll(body, &inside));
+        if let Node::Loop(l) = node {
+            roll_up(l);
+        }
+    }
+    let mut k = 1;
+    while k < nodes.len() {
+        let joined = match &nodes[k - 1..=k] {
+            [Node::Loop(first), Node::Loop(rest)] => joined(first, rest, facts),
+            _ => None,
+        };
+        match joined {
+            Some(joined) => drop(nodes.splice(k - 1..=k, [Node::Loop(joined)])),
+            None => k += 1,
+        }
+    }
+}
+
+/// Where the body is several copies of its first part, each for the iterator of a later step, one copy is left; a loop inside that counts
+/// the steps is left out.
+fn roll_up(l: &mut Loop) {
+    let Some(step) = usize::try_from(l.step).ok().filter(|step| *step > 1) else { return };
+    let (Some(lower), Some(upper)) = (l.lower.as_affine(), l.upper.as_affine()) else { return };
+    // The last step is a whole one.
+    let distance = upper.clone() - lower.clone();
+    let is_whole = |c: i64| c % l.step == 0;
+    if !is_whole(distance.constant_part()) || !distance.terms().all(|(_, c)| is_whole(c)) {
+        return;
+    }
+    if let [Node::Loop(inner)] = l.body.as_slice()
+        && inner.step == 1
+        && inner.lower.as_affine().and_then(Affine::as_constant) == Some(0)
+        && inner.upper.as_affine().and_then(Affine::as_constant) == Some(l.step)
+        && inner.body.iter().all(|node| is_of_their_sum(node, l.id, inner.id))
+    {
+        let first = |v: Var| (v == Var::Loop(inner.id)).then(Affine::default);
+        let mut body = inner.body.clone();
+        body.iter_mut().for_each(|node| node.substitute(&first));
+        (l.body, l.step) = (body, 1);
+        return;
+    }
+    let n_nodes = l.body.len();
+    let fits = |n: &usize| n_nodes.is_multiple_of(*n) && step.is_multiple_of(*n);
+    let are_copies = |n: &usize| {
+        let by = l.step / *n as i64;
+        let (first, later) = l.body.split_at(n_nodes / n);
+        later.chunks(first.len()).zip(1..).all(|(copy, k)| {
+            let shifted = |node: &Node| {
+                let mut node = node.clone();
+                node.substitute(&|v| (v == Var::Loop(l.id)).then(|| Affine::var(l.id).offset(k * by)));
+                node
+            };
+            let expected: Vec<Node> = first.iter().map(shifted).collect();
+            anonymous(&expected) == anonymous(copy)
+        })
+    };
+    if let Some(n) = (2..=n_nodes).rev().filter(fits).find(are_copies) {
+        l.body.truncate(n_nodes / n);
+        l.step /= n as i64;
+    }
+}
+
+/// Whether what a node does changes with the sum of two iterators alone.
+fn is_of_their_sum(node: &Node, outer: LoopId, inner: LoopId) -> bool {
+    let with = |one: LoopId, other: LoopId| {
+        let mut node = node.clone();
+        node.substitute(&|v| match v {
+            Var::Loop(id) if id == one => Some(Affine::var(outer)),
+            Var::Loop(id) if id == other => Some(Affine::default()),
+            _ => None,
+        });
+        node
+    };
+    with(outer, inner) == with(inner, outer)
+}
+
+/// Two loops over the same body as one, where the second begins at the end of the first.
+fn joined(first: &Loop, rest: &Loop, facts: &Facts) -> Option<Loop> {
+    let (begin, middle, end) = (first.lower.as_affine()?, first.upper.as_affine()?, rest.upper.as_affine()?);
+    let is_behind = |a: &Affine, b: &Affine| facts.prove_non_negative(&(b.clone() - a.clone()));
+    let goes_on = match rest.lower.as_affine() {
+        // Without an iteration of the first, the second would begin before it.
+        Some(lower) => lower == middle && is_behind(begin, middle),
+        None => {
+            rest.lower == Bound(vec![begin.clone().into(), middle.clone().into()]) && is_behind(middle, end)
+        }
+    };
+    let is_alike =
+        first.step == 1 && rest.step == 1 && first.ty == rest.ty && first.execution == rest.execution;
+    let same = |v: Var| (v == Var::Loop(rest.id)).then(|| Affine::var(first.id));
+    let mut body = rest.body.clone();
+    body.iter_mut().for_each(|node| node.substitute(&same));
+    (goes_on && is_alike && anonymous(&body) == anonymous(&first.body))
+        .then(|| Loop { upper: rest.upper.clone(), ..first.clone() })
+}
+
+/// Nodes without what tells copies of them apart.
+fn anonymous(nodes: &[Node]) -> Vec<Node> {
+    fn strip(nodes: &mut [Node], loops: &mut BTreeMap<LoopId, LoopId>) {
+        for node in nodes {
+            match node {
+                Node::Loop(l) => {
+                    let id = LoopId(u32::MAX - loops.len() as u32);
+                    loops.insert(l.id, id);
+                    (l.id, l.name) = (id, String::new());
+                }
+                Node::Stmt(s) => (s.id, s.line) = (StmtId(0), None),
+                Node::If { .. } => {}
+            }
+            node.bodies_mut().into_iter().for_each(|body| strip(body, loops));
+        }
+    }
+    let mut nodes = nodes.to_vec();
+    let mut loops = BTreeMap::new();
+    strip(&mut nodes, &mut loops);
+    let new = |v: Var| match v {
+        Var::Loop(id) => loops.get(&id).map(|id| Affine::var(*id)),
+        Var::Sym(_) => None,
+    };
+    nodes.iter_mut().for_each(|node| node.substitute(&new));
+    nodes
+}
