@@ -117,9 +117,12 @@ pub fn outline_own_text(
         return not_apart(format!("how its directives share work depends on `{count}`"));
     }
     let declared = declared_besides(nest, own_text, &taken).text;
+    // Between several loops, their iterators may be declared.
+    let is_block = nest.roots.len() > 1 && !declared.is_empty();
+    let text = if is_block { format!("{{\n{text}\n}}") } else { text.to_owned() };
     match options.declarations_first && !body.is_empty() && !declared.is_empty() {
         true => _ = write!(body, "{{\n{declared}{text}\n}}"),
-        false => body += &(declared + text),
+        false => body += &(declared + &text),
     }
     let is_for_values = interface.has_extents;
     Ok(interface.outlined(&body, options, isa, name, is_for_values))

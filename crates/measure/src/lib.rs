@@ -41,6 +41,7 @@ mod clock;
 mod compare;
 mod compiler;
 mod conditioning;
+mod cores;
 mod counted;
 pub mod counters;
 mod descriptors;

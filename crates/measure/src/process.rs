@@ -350,46 +350,6 @@ fn wait_without_reaping(pid: pid_t) {
     }
 }
 
-/// The cores that this process may run on; none where the system does not tell.
-pub(crate) fn allowed_cores() -> Vec<usize> {
-    #[cfg(target_os = "linux")]
-    {
-        // SAFETY: a set of cores is plain bits, of which the call fills as many as it is told that there are.
-        let set = unsafe {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            (libc::sched_getaffinity(0, size_of_val(&set), &mut set) == 0).then_some(set)
-        };
-        // SAFETY: all numbers are within the set.
-        let is_in = |core: &usize| set.is_some_and(|set| unsafe { libc::CPU_ISSET(*core, &set) });
-        (0..libc::CPU_SETSIZE as usize).filter(is_in).collect()
-    }
-    #[cfg(not(target_os = "linux"))]
-    Vec::new()
-}
-
-/// Lets a command run on these cores alone; on any if none are named, or where the system cannot do that.
-pub(crate) fn pin(command: &mut Command, cores: &[usize]) {
-    #[cfg(target_os = "linux")]
-    if !cores.is_empty() {
-        // SAFETY: a set of cores is plain bits; numbers beyond its end are left out.
-        let set = unsafe {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            let known = cores.iter().filter(|core| **core < libc::CPU_SETSIZE as usize);
-            known.for_each(|core| libc::CPU_SET(*core, &mut set));
-            set
-        };
-        // SAFETY: the closure makes one system call on its own copy of the set. That a core is gone is no reason not to run.
-        unsafe {
-            command.pre_exec(move || {
-                libc::sched_setaffinity(0, size_of_val(&set), &set);
-                Ok(())
-            });
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = (command, cores);
-}
-
 /// Lowers soft and hard limit, never above the hard limit in force.
 fn lower_limit(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
     // SAFETY: plain system calls on live locals.
@@ -453,6 +413,7 @@ impl Drain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cores::{allowed_cores, pin};
 
     fn shell(script: &str, limits: &Limits) -> RunOutcome {
         run_program(&Invocation::new("sh").args(["-c", script]), limits).expect("sh starts")
@@ -503,6 +464,25 @@ mod tests {
         assert_eq!(outcome.exit, Exit::TimedOut);
         assert_eq!(outcome.stdout.len(), 1000);
         assert!(outcome.truncated);
+    }
+
+    #[test]
+    fn what_another_program_takes_is_not_counted() {
+        let Some(core) = allowed_cores().first().copied() else { return };
+        let beside = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            pin(&mut command, &[core]);
+            Group::spawn(&mut command, &Limits::default(), true).expect("starts")
+        };
+        let _other = beside("while :; do :; done");
+        let work = beside("i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done");
+        let start = Instant::now();
+        let mut threads = Threads::of(work.pid());
+        let (end, _) = work.wait_watching(start + Duration::from_secs(60), || threads.look());
+        // Two that always could run have half of a core each.
+        let held = Duration::from_nanos(threads.held_ns(end - start));
+        assert!(held > (end - start) / 5, "{held:?} of {:?}", end - start);
     }
 
     #[test]

@@ -10,9 +10,10 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::busy::how_to_wait;
+use crate::cores::pin;
 use crate::descriptors::send_descriptors;
 use crate::error::{MeasureError, Rejection};
-use crate::process::{Drain, Exit, Group, Invocation, Limits, pin};
+use crate::process::{Drain, Exit, Group, Invocation, Limits};
 use crate::sample::Sample;
 
 pub(crate) const RUNNER_C: &str = include_str!("c/runner.c");

@@ -31,6 +31,8 @@ void pipeline(int n, double weight)
 // program pipeline {
 //   symbol P0 n: i32
 //   symbol P1 "((long)n / 2L)": i64
+//   assume n + 1 >= 2*P1
+//   assume 2*P1 + 1 >= n
 //   array A0 rows: f64[64][64] local
 //   array A1 in: f64[64][64] global
 //   array A2 weight: f64 param

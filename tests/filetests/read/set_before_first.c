@@ -19,41 +19,6 @@ void behind(int m, int n, double *y)
         y[i] += 3 * k;
 }
 // ----
-// program by_one {
-//   symbol P0 "(i)": i32
-//   symbol P1 m: i32
-//   array A0 i: i32 local
-//   array A1 y: f64[?] param
-//   load P0 i
-//   sequence {
-//     opaque "not a loop" reads() writes(i)
-//     dataflow { N0 }
-//   }
-//   nest N0 in by_one span 150 .. 189 line 6 {
-//     S0@6: i += 1
-//     for L0 i: i32 in P0 .. m {
-//       S1@7: y[i.L0] = 3
-//     }
-//   }
-// }
-// program by_another {
-//   symbol P0 "(k)": i32
-//   symbol P1 n: i32
-//   symbol P2 m: i32
-//   array A0 k: i32 local
-//   array A1 y: f64[?] param
-//   load P0 k
-//   entry N0 test(P0 == 7)
-//   sequence {
-//     opaque "not a loop" reads() writes(k)
-//     dataflow { N0 }
-//   }
-//   nest N0 in by_another span 257 .. 309 line 12 mentions(P0) {
-//     for L0 i: i32 in 7 .. m {
-//       S1@13: y[i] = n + 1
-//     }
-//   }
-// }
 // program behind {
 //   symbol P0 n: i32
 //   symbol P1 m: i32
@@ -65,3 +30,17 @@ void behind(int m, int n, double *y)
 //     }
 //   }
 // }
+// warning: the loop's first value depends on what its header sets before it
+//  --> t.c:6:15
+//   |
+// 6 |     for (i++; i < m; i++)
+//   |               ^^^^^ the loop at line 6 stays as it is
+//   |
+//   = help: set that before the loop
+// warning: the loop's first value depends on what its header sets before it
+//   --> t.c:12:25
+//    |
+// 12 |     for (k = n + 1, i = k; i < m; i++)
+//    |                         ^ the loop at line 12 stays as it is
+//    |
+//    = help: set that before the loop

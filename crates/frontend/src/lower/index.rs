@@ -35,7 +35,7 @@ impl Lowerer<'_> {
     /// An index.
     pub(crate) fn index(&mut self, value: Value) -> Expr {
         match self.stripped(&value.e, Mode::Index) {
-            Some(e) => self.with_quotients_before(e),
+            Some(e) => self.with_quotients_before(e, false),
             None => value.e,
         }
     }

@@ -253,7 +253,7 @@ impl Lowerer<'_> {
 
     /// A first or last value of a loop's variable, linear where it can be computed before the nest.
     pub(super) fn end_before(&mut self, data: Expr) -> BoundTerm {
-        match self.with_quotients_before(data) {
+        match self.with_quotients_before(data, true) {
             Expr::Affine(a) => a.into(),
             data => match self.computed_end(&data) {
                 Some(end) => end.into(),

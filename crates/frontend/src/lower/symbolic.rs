@@ -410,17 +410,19 @@ impl Lowerer<'_> {
         Some(Affine::var(self.computed_before(text)).offset(shift))
     }
 
-    /// The same with quotients of what the nest does not change as numbers computed before it: what is left may be linear.
-    pub(super) fn with_quotients_before(&mut self, e: Expr) -> Expr {
+    /// The same with quotients of what the nest does not change as numbers computed before it: what is left may be linear. At the end
+    /// of a loop so are remainders.
+    pub(super) fn with_quotients_before(&mut self, e: Expr, is_end: bool) -> Expr {
         match e {
             Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), l, r) => {
-                Expr::binary(op, self.with_quotients_before(*l), self.with_quotients_before(*r))
+                let l = self.with_quotients_before(*l, is_end);
+                Expr::binary(op, l, self.with_quotients_before(*r, is_end))
             }
-            Expr::Cast(ScalarType::I64, inner) => match self.with_quotients_before(*inner) {
+            Expr::Cast(ScalarType::I64, inner) => match self.with_quotients_before(*inner, is_end) {
                 Expr::Affine(a) => a.into(),
                 other => Expr::Cast(ScalarType::I64, Box::new(other)),
             },
-            e => match self.quotient_symbol(&e).or_else(|| self.rounded(&e)) {
+            e => match self.quotient_symbol(&e).or_else(|| self.rounded(&e, is_end)) {
                 Some(quotient) => quotient.into(),
                 None => e,
             },
@@ -433,14 +435,14 @@ impl Lowerer<'_> {
         self.quotient_symbol(&Expr::Binary(BinaryOp::Shr, Box::new(whole.into()), bits))
     }
 
-    /// What is left of a number without its last digits, or these: `n >> 3 << 3`, `n & ~7`, and `n % 8`.
-    fn rounded(&mut self, e: &Expr) -> Option<Affine> {
+    /// What is left of a number without its last digits, or at the end of a loop these: `n >> 3 << 3`, `n & ~7`, and `n % 8`.
+    fn rounded(&mut self, e: &Expr, is_end: bool) -> Option<Affine> {
         let constant = |e: &Expr| e.as_affine().and_then(Affine::as_constant);
         let Expr::Binary(op, l, r) = e else { return None };
         match op {
             BinaryOp::Shl => {
                 let bits = constant(r).filter(|bits| (0..31).contains(bits))?;
-                let kept = self.with_quotients_before((**l).clone());
+                let kept = self.with_quotients_before((**l).clone(), is_end);
                 Some(kept.as_affine()?.scaled(1 << bits))
             }
             BinaryOp::BitAnd => {
@@ -449,7 +451,7 @@ impl Lowerer<'_> {
                 let bits = (unit as u64).is_power_of_two().then(|| unit.trailing_zeros())?;
                 Some(self.rounded_down(number.as_affine()?.clone(), bits)?.scaled(unit))
             }
-            BinaryOp::Rem => {
+            BinaryOp::Rem if is_end => {
                 let by = constant(r).filter(|by| *by > 1)?;
                 let whole = l.as_affine()?.clone();
                 let kept = self.quotient_symbol(&Expr::Binary(BinaryOp::Div, l.clone(), r.clone()))?;

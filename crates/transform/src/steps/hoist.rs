@@ -3,21 +3,22 @@
 //! *Rewrite*: `for i for j f[j] = exp(-r * h) * f[j] + pow(u, i)` → `v = exp(-r * h); for i { w = pow(u, i); for j f[j] = v * f[j] + w }`
 //! (loop-invariant code motion; compilers leave such calls where they are, since they may set `errno`). What changes with an
 //! inner loop but not with one around it becomes a table: `for y for x for u s[y] += c[x][u] * cos((2 * x + 1) * u * k)` →
-//! `for x for u t[x][u] = cos(...); for y for x for u s[y] += c[x][u] * t[x][u]`.
+//! `for x for u t[x][u] = cos(...); for y for x for u s[y] += c[x][u] * t[x][u]`. So does what changes with two of them by their sum or
+//! difference alone, `pow(d, i - j)`.
 //!
 //! *Legal when* the arguments are made of symbols, iterators, scalars that the nest does not write, and local ones that one statement
 //! before sets to such (`x = h * (i + 0.5); y[i] = pow(x, 6)`), and integers are divided by nothing but constants: the functions
 //! have no side effects, so calling them once more than the nest does changes nothing.
 //! *Refused when* there is no such call.
 
-use super::factorize::{extent, size};
+use super::factorize::at_least_one;
 use super::registry::step;
 use crate::policy::Policy;
 use crate::refusal::Reason;
-use crate::values::{NestRewrite, Valued, entered, only_if};
+use crate::values::{NestRewrite, Valued, entered, only_if, range_over};
 use oxeye_ir::{
-    Access, Affine, Array, ArrayId, BinaryOp, Expr, Form, Loop, LoopId, Nest, Node, Program, Stmt, StmtId,
-    Storage, Types, Update, Var,
+    Access, Affine, Array, ArrayId, BinaryOp, Expr, Form, Loop, LoopId, Nest, Node, Program, ScalarType,
+    Stmt, StmtId, Storage, Types, UnaryOp, Update, Var,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +39,7 @@ impl NestRewrite for Hoist {
             written: written.collect(),
             program: nest.program.clone(),
             path: Vec::new(),
+            conditions: Vec::new(),
             n_conditions: 0,
             before: vec![Vec::new()],
             known: Vec::new(),
@@ -83,12 +85,13 @@ struct Hoister {
     written: BTreeSet<ArrayId>,
     /// The loops around, without their bodies.
     path: Vec<Loop>,
-    /// How many conditions are around.
+    /// The conditions around that have one value during the whole nest, and how many others there are.
+    conditions: Vec<Expr>,
     n_conditions: usize,
     /// What comes before the loop at each depth that is being rewritten.
     before: Vec<Vec<Node>>,
-    /// What stands for expressions, at the depth of which it is computed.
-    known: Vec<(Expr, usize, Access)>,
+    /// What stands for expressions, at the depth of which it is computed, and under how many of the conditions.
+    known: Vec<(Expr, (usize, usize), Access)>,
     /// How many scalars and tables there are.
     n_made: usize,
     next_loop: u32,
@@ -99,14 +102,50 @@ struct Hoister {
 enum Once {
     /// Before the loop at this depth.
     Before(usize),
-    /// Before all loops, for all values of the iterators of the loops at these depths.
-    Tabulated(Vec<usize>),
+    /// Before all loops, for all values of these sums of iterators.
+    Tabulated(Vec<Side>),
+}
+
+/// A dimension of a table: an iterator, or a sum or difference of iterators by which alone an expression changes with them.
+struct Side {
+    /// The depths of the loops, and whether their iterators are subtracted.
+    loops: Vec<(usize, bool)>,
+    /// The least value, and that behind the greatest one.
+    range: (Affine, Affine),
+}
+
+impl Side {
+    fn value(&self, path: &[Loop]) -> Affine {
+        let signed = |(k, is_subtracted): &(usize, bool)| {
+            let iterator = Affine::var(path[*k].id);
+            if *is_subtracted { Affine::default() - iterator } else { iterator }
+        };
+        self.loops.iter().map(signed).fold(Affine::default(), |sum, iterator| sum + iterator)
+    }
 }
 
 fn n_terms(e: &Expr) -> usize {
     let mut n = 0;
     e.visit(&mut |_| n += 1);
     n
+}
+
+/// Whether an expression changes with two iterators by their sum (1) or difference (-1) alone.
+fn moved_alike(e: &Expr, one: LoopId, other: LoopId) -> Option<i64> {
+    let mut signs = BTreeSet::new();
+    e.visit(&mut |e| {
+        if let Expr::Affine(a) = e
+            && (a.uses(one) || a.uses(other))
+        {
+            signs.insert(match (a.coefficient(one), a.coefficient(other)) {
+                (c, d) if c == d => 1,
+                (c, d) if c == -d => -1,
+                _ => 0,
+            });
+        }
+    });
+    let mut signs = signs.into_iter();
+    signs.next().filter(|sign| *sign != 0 && signs.next().is_none())
 }
 
 impl Hoister {
@@ -122,9 +161,8 @@ impl Hoister {
                 }
                 Node::If { mut condition, then, otherwise } => {
                     self.expr(&mut condition, None);
-                    self.n_conditions += 1;
-                    let (then, otherwise) = (self.nodes(then), self.nodes(otherwise));
-                    self.n_conditions -= 1;
+                    let then = self.under(condition.clone(), then);
+                    let otherwise = self.under(Expr::unary(UnaryOp::Not, condition.clone()), otherwise);
                     done.push(Node::If { condition, then, otherwise });
                 }
                 Node::Loop(mut l) => {
@@ -137,12 +175,30 @@ impl Hoister {
                     self.before.pop();
                     done.append(&mut self.before[depth]);
                     done.push(Node::Loop(l));
-                    self.known.retain(|(_, at, _)| *at < depth);
+                    self.known.retain(|(_, (at, _), _)| *at < depth);
                 }
             }
         }
         self.meanings = outside;
         done
+    }
+
+    /// Nodes that are reached under a condition.
+    fn under(&mut self, condition: Expr, nodes: Vec<Node>) -> Vec<Node> {
+        let resolved = self.resolved(&condition);
+        let is_fixed =
+            self.n_conditions == 0 && self.iterators(&resolved).is_some_and(|loops| loops.is_empty());
+        if !is_fixed {
+            self.n_conditions += 1;
+            let nodes = self.nodes(nodes);
+            self.n_conditions -= 1;
+            return nodes;
+        }
+        self.conditions.push(resolved);
+        let nodes = self.nodes(nodes);
+        self.conditions.pop();
+        self.known.retain(|(_, (_, under), _)| *under <= self.conditions.len());
+        nodes
     }
 
     /// Keeps what a scalar holds from this statement on.
@@ -224,11 +280,35 @@ impl Hoister {
         let used: Vec<usize> =
             (0..self.path.len()).filter(|k| iterators.contains(&self.path[*k].id)).collect();
         let depth = used.last().map_or(0, |last| last + 1);
-        let is_rectangular = |k: usize| extent(&self.path[k]).is_ok();
-        if used.len() < depth && (0..depth).all(is_rectangular) {
-            return Some(Once::Tabulated(used));
+        if let Some(sides) = self.sides(e, &used)
+            && sides.len() < depth
+        {
+            return Some(Once::Tabulated(sides));
         }
         (depth < self.path.len()).then_some(Once::Before(depth))
+    }
+
+    /// By what an expression changes with these loops; `None` if that has no range known before all loops.
+    fn sides(&self, e: &Expr, used: &[usize]) -> Option<Vec<Side>> {
+        let mut groups: Vec<Vec<(usize, bool)>> = Vec::new();
+        for &k in used {
+            let together = groups.iter_mut().find_map(|group| {
+                let sign = moved_alike(e, self.path[group[0].0].id, self.path[k].id)?;
+                Some((group, sign))
+            });
+            match together {
+                Some((group, sign)) => group.push((k, sign < 0)),
+                None => groups.push(vec![(k, false)]),
+            }
+        }
+        let is_signed = |l: &Loop| matches!(l.ty, ScalarType::I32 | ScalarType::I64);
+        let side = |loops: Vec<(usize, bool)>| {
+            let is_plain = loops.len() == 1 || loops.iter().all(|(k, _)| is_signed(&self.path[*k]));
+            let mut side = Side { loops, range: Default::default() };
+            side.range = range_over(&side.value(&self.path), &self.path).filter(|_| is_plain)?;
+            Some(side)
+        };
+        groups.into_iter().map(side).collect()
     }
 
     fn is_harmless_divisor(&self, by: &Expr) -> bool {
@@ -243,7 +323,7 @@ impl Hoister {
         let id = access.array;
         let is_set = match self.program.array(id).storage {
             Storage::Param | Storage::Global => true,
-            Storage::Local => self.n_conditions == 0,
+            Storage::Local => self.n_conditions == 0 && self.conditions.is_empty(),
             Storage::Body(_) | Storage::Temp(_) => false,
         };
         let pairs = || self.program.may_alias.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
@@ -265,6 +345,10 @@ impl Hoister {
         self.n_made += 1;
         let path: Vec<&Loop> = self.path.iter().collect();
         let element = Types::inside(&self.program, &path).expr(e);
+        let conditions = &self.conditions;
+        let under = |conditions: &[Expr], node: Node| {
+            conditions.iter().rev().fold(node, |node, condition| only_if(condition.clone(), vec![node]))
+        };
         let mut array = |shape, inside| {
             self.program.add_array(Array {
                 id: ArrayId(0),
@@ -286,32 +370,44 @@ impl Hoister {
             Once::Before(depth) => {
                 let inside = depth.checked_sub(1).map(|k| self.path[k].id);
                 let access = Access::scalar(array(Vec::new(), inside));
-                let node = set(access.clone());
+                let node = under(conditions, set(access.clone()));
                 self.before.get_mut(*depth)?.push(node);
-                self.known.push((e.clone(), *depth, access.clone()));
+                self.known.push((e.clone(), (*depth, conditions.len()), access.clone()));
                 Some(access)
             }
-            Once::Tabulated(depths) => {
-                let loops: Vec<Loop> = depths.iter().map(|k| self.path[*k].clone()).collect();
-                let shape = loops.iter().map(|l| size(l).ok().map(Some)).collect::<Option<_>>()?;
-                let index = |l: &Loop| Some(Affine::var(l.id) - extent(l).ok()?.0);
-                let indices = loops.iter().map(index).collect::<Option<Vec<_>>>()?;
-                let access = Access::new(array(shape, None), indices);
+            Once::Tabulated(sides) => {
+                let size = |side: &Side| Some(at_least_one(side.range.1.clone() - side.range.0.clone()));
+                let index = |side: &Side| side.value(&self.path) - side.range.0.clone();
+                let table = array(sides.iter().map(size).collect(), None);
+                let access = Access::new(table, sides.iter().map(index));
                 let mut node = set(access.clone());
-                for l in loops.iter().rev() {
+                for side in sides.iter().rev() {
                     let id = LoopId(self.next_loop);
                     self.next_loop += 1;
-                    node.substitute(&|v| (v == Var::Loop(l.id)).then(|| Affine::var(id)));
-                    node = Node::Loop(Loop { id, body: vec![node], ..l.clone() });
+                    // The first of its loops runs over the sum, the others stand still.
+                    let first = &self.path[side.loops[0].0];
+                    let loops = || side.loops.iter().map(|(k, _)| &self.path[*k]);
+                    node.substitute(&|v| match loops().find(|l| v == Var::Loop(l.id)) {
+                        Some(l) if l.id == first.id => Some(Affine::var(id)),
+                        Some(_) => Some(Affine::default()),
+                        None => None,
+                    });
+                    let ty =
+                        if loops().any(|l| l.ty == ScalarType::I64) { ScalarType::I64 } else { first.ty };
+                    let (lower, upper) = (side.range.0.clone().into(), side.range.1.clone().into());
+                    let body = vec![node];
+                    node = Node::Loop(Loop { id, ty, lower, upper, step: 1, body, ..first.clone() });
                 }
                 // Only what the nest does is worth a table.
-                let depth = depths.last()? + 1;
-                let others = (0..depth).filter(|k| !depths.contains(k)).map(|k| entered(&self.path[k]));
-                for condition in others.flatten().flatten() {
+                let used: Vec<usize> = sides.iter().flat_map(|side| &side.loops).map(|(k, _)| *k).collect();
+                let depth = used.iter().max()? + 1;
+                let others = (0..depth).filter(|k| !used.contains(k)).map(|k| entered(&self.path[k]));
+                let is_outside = |condition: &Expr| !self.path.iter().any(|l| condition.uses(l.id));
+                for condition in others.flatten().flatten().filter(is_outside) {
                     node = only_if(condition, vec![node]);
                 }
-                self.before.first_mut()?.push(node);
-                self.known.push((e.clone(), 0, access.clone()));
+                self.before.first_mut()?.push(under(conditions, node));
+                self.known.push((e.clone(), (0, conditions.len()), access.clone()));
                 Some(access)
             }
         }

@@ -15,7 +15,7 @@ mod simplify;
 pub(crate) use found::read_in;
 pub use literal::Literal;
 pub(crate) use literal::is_value;
-pub(crate) use reads::{Group, Read, Step, entered, grouped, reads_under, wrapped};
+pub(crate) use reads::{Group, Read, Step, entered, grouped, range_over, reads_under, wrapped};
 pub(crate) use simplify::{replaced_by, simplified};
 
 use crate::policy::Policy;

@@ -4,8 +4,8 @@
 use super::only_if;
 use crate::refusal::Reason;
 use oxeye_ir::{
-    Access, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program, Storage,
-    UnaryOp, Var,
+    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program,
+    Storage, UnaryOp, Var,
 };
 use std::collections::BTreeSet;
 
@@ -166,6 +166,22 @@ fn loops_in(e: &Expr, found: &mut BTreeSet<LoopId>) {
             found.extend(a.loops());
         }
     });
+}
+
+/// The least value of a sum over loops, and that behind the greatest one, before all of them; of loops that run over all numbers between
+/// two ends.
+pub(crate) fn range_over(sum: &Affine, path: &[Loop]) -> Option<(Affine, Affine)> {
+    let (mut least, mut most) = (sum.clone(), sum.clone());
+    for l in path.iter().rev().filter(|l| l.step.abs() == 1) {
+        let (Some(first), Some(end)) = (l.lower.as_affine(), l.upper.as_affine()) else { continue };
+        let last = end.clone().offset(-1);
+        for (value, is_least) in [(&mut least, true), (&mut most, false)] {
+            let at = if (value.coefficient(l.id) > 0) == is_least { first } else { &last };
+            *value = value.substitute(&|v| (v == Var::Loop(l.id)).then(|| at.clone()));
+        }
+    }
+    let is_fixed = least.loops().chain(most.loops()).next().is_none();
+    is_fixed.then(|| (least, most.offset(1)))
 }
 
 /// The condition that a loop has an iteration, `Some(None)` if it always has one; `None` if it cannot be said so.

@@ -2,8 +2,9 @@
 //! as the first and the last row of an image. A tile copies those that it needs.
 
 use super::chain::{Chain, Group};
+use crate::values::range_over;
 use oxeye_analysis::implies;
-use oxeye_ir::{Access, Affine, ArrayId, BinaryOp, Constraint, Expr, Loop, Node, Var};
+use oxeye_ir::{Access, Affine, ArrayId, BinaryOp, Constraint, Expr, Loop, Node};
 
 /// First and end index, or iteration.
 type Range = (Affine, Affine);
@@ -176,17 +177,7 @@ fn without(offset: &[(i64, i64)], d: usize) -> Vec<(i64, i64)> {
 
 /// The least value of an index and that behind the greatest one, over loops.
 fn range_of(index: &Affine, path: &[Loop]) -> Option<Range> {
-    let (mut least, mut most) = (index.clone(), index.clone());
-    for l in path.iter().rev() {
-        let (first, end) = ends_of(l)?;
-        let last = end.offset(-1);
-        for (value, is_least) in [(&mut least, true), (&mut most, false)] {
-            let at = if (value.coefficient(l.id) > 0) == is_least { &first } else { &last };
-            *value = value.substitute(&|v| (v == Var::Loop(l.id)).then(|| at.clone()));
-        }
-    }
-    let is_fixed = least.loops().chain(most.loops()).next().is_none();
-    is_fixed.then(|| (least, most.offset(1)))
+    path.iter().all(|l| ends_of(l).is_some()).then(|| range_over(index, path))?
 }
 
 /// The reads of an array in and under a node, with the loops around; `None` if some happen under a condition.
