@@ -82,13 +82,19 @@ pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
     };
     let (mut init, mut before, mut declared_before) = (None, Vec::new(), Vec::new());
     // The first value is taken before anything else that the header sets.
-    let mut set: Vec<VarId> = Vec::new();
-    let first = |value: &'e ast::Expr, set: &[VarId]| match set.iter().any(|v| value.mentions(*v)) {
-        true => {
-            Err(Refusal::new(value.range, "the loop's first value depends on what its header sets before it")
-                .help("set that before the loop"))
+    let mut set: Vec<Option<VarId>> = Vec::new();
+    let first = |value: &'e ast::Expr, set: &[Option<VarId>]| {
+        // What is no assignment to a variable may change anything.
+        let changes =
+            |set: &Option<VarId>| set.map_or_else(|| ast::constant(value).is_none(), |v| value.mentions(v));
+        match set.iter().any(changes) {
+            true => Err(Refusal::new(
+                value.range,
+                "the loop's first value depends on what its header sets before it",
+            )
+            .help("set that before the loop")),
+            false => Ok(Some(value)),
         }
-        false => Ok(Some(value)),
     };
     match &init_stmt.kind {
         StmtKind::Declare(declared) => {
@@ -96,7 +102,7 @@ pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
                 if d.var == var {
                     init = d.init.as_ref().map_or(Ok(None), |value| first(value, &set))?;
                 } else {
-                    set.push(d.var);
+                    set.push(Some(d.var));
                     declared_before.push(d);
                 }
             }
@@ -108,7 +114,7 @@ pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
                         init = first(value, &set)?;
                     }
                     _ => {
-                        set.extend(assigned_var(e));
+                        set.push(assigned_var(e));
                         before.push(e);
                     }
                 }

@@ -1,7 +1,7 @@
 //! Lowering one nest, with its conditions and effects.
 
 use super::Regions;
-use super::rolled::roll;
+use super::rolled::roll_all;
 use crate::ast::{ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::context::Team;
 use crate::directives::{Construct, Directive};
@@ -161,10 +161,10 @@ impl<'a> Regions<'a> {
                 }
             }
         }
-        let mut known = facts.clone();
-        state.program.assumptions.iter().for_each(|assumption| known.push(assumption.clone()));
-        tests.iter().for_each(|test| known.push_condition(test, true));
-        roll(&mut roots, &known);
+        // What a team of threads shares is named by its loops.
+        if team.is_none() {
+            roll_all(&mut state.program, &mut roots, facts, &tests);
+        }
         let id = NestId(state.program.nests.keys().map(|n| n.0 + 1).max().unwrap_or(0));
         let mut nest = Nest {
             id,

@@ -4,19 +4,33 @@
 //! behind it, `for (; i < n; i++) y[i] += x[i];`, goes on with it.
 
 use crate::prove::Facts;
-use oxeye_ir::{Affine, Bound, Loop, LoopId, Node, StmtId, Var};
+use oxeye_ir::{Affine, Bound, Expr, Loop, LoopId, Node, Program, StmtId, Storage, Var};
 use std::collections::BTreeMap;
 
-/// Rolls the loops up that stand among nodes or in them.
-pub(super) fn roll(nodes: &mut Vec<Node>, facts: &Facts) {
+/// Rolls up the loops of a nest before which tests are made.
+pub(super) fn roll_all(program: &mut Program, roots: &mut Vec<Node>, facts: &Facts, tests: &[Expr]) {
+    let mut known = facts.clone();
+    program.assumptions.iter().for_each(|assumption| known.push(assumption.clone()));
+    tests.iter().for_each(|test| known.push_condition(test, true));
+    let mut gone = Vec::new();
+    roll(roots, &known, &mut gone);
+    for (gone, in_place) in gone {
+        for array in program.arrays.values_mut().filter(|array| array.storage == Storage::Body(gone)) {
+            array.storage = Storage::Body(in_place);
+        }
+    }
+}
+
+/// Rolls the loops up that stand among nodes or in them. `gone` becomes the loops that are left out, with those that take their places.
+fn roll(nodes: &mut Vec<Node>, facts: &Facts, gone: &mut Vec<(LoopId, LoopId)>) {
     for node in nodes.iter_mut() {
         let mut inside = facts.clone();
         if let Node::Loop(l) = node {
             inside.push_loop(l);
         }
-        node.bodies_mut().into_iter().for_each(|body| roll(body, &inside));
+        node.bodies_mut().into_iter().for_each(|body| roll(body, &inside, gone));
         if let Node::Loop(l) = node {
-            roll_up(l);
+            gone.extend(roll_up(l));
         }
     }
     let mut k = 1;
@@ -33,15 +47,15 @@ pub(super) fn roll(nodes: &mut Vec<Node>, facts: &Facts) {
 }
 
 /// Where the body is several copies of its first part, each for the iterator of a later step, one copy is left; a loop inside that counts
-/// the steps is left out.
-fn roll_up(l: &mut Loop) {
-    let Some(step) = usize::try_from(l.step).ok().filter(|step| *step > 1) else { return };
-    let (Some(lower), Some(upper)) = (l.lower.as_affine(), l.upper.as_affine()) else { return };
+/// the steps is left out. Returns that one.
+fn roll_up(l: &mut Loop) -> Option<(LoopId, LoopId)> {
+    let step = usize::try_from(l.step).ok().filter(|step| *step > 1)?;
+    let (lower, upper) = (l.lower.as_affine()?, l.upper.as_affine()?);
     // The last step is a whole one.
     let distance = upper.clone() - lower.clone();
     let is_whole = |c: i64| c % l.step == 0;
     if !is_whole(distance.constant_part()) || !distance.terms().all(|(_, c)| is_whole(c)) {
-        return;
+        return None;
     }
     if let [Node::Loop(inner)] = l.body.as_slice()
         && inner.step == 1
@@ -49,11 +63,12 @@ fn roll_up(l: &mut Loop) {
         && inner.upper.as_affine().and_then(Affine::as_constant) == Some(l.step)
         && inner.body.iter().all(|node| is_of_their_sum(node, l.id, inner.id))
     {
-        let first = |v: Var| (v == Var::Loop(inner.id)).then(Affine::default);
+        let inner_id = inner.id;
         let mut body = inner.body.clone();
-        body.iter_mut().for_each(|node| node.substitute(&first));
+        body.iter_mut()
+            .for_each(|node| node.substitute(&|v| (v == Var::Loop(inner_id)).then(Affine::default)));
         (l.body, l.step) = (body, 1);
-        return;
+        return Some((inner_id, l.id));
     }
     let n_nodes = l.body.len();
     let fits = |n: &usize| n_nodes.is_multiple_of(*n) && step.is_multiple_of(*n);
@@ -74,6 +89,7 @@ fn roll_up(l: &mut Loop) {
         l.body.truncate(n_nodes / n);
         l.step /= n as i64;
     }
+    None
 }
 
 /// Whether what a node does changes with the sum of two iterators alone.
