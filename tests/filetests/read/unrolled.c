@@ -46,6 +46,15 @@ void in_blocks(int m, int n, double (*y)[100], const double *x)
         }
     }
 }
+void with_scalars(int m, int n, double (*y)[100], const double *x)
+{
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < 4 * n; i += 4)
+            for (int k = 0; k < 4; k++) {
+                double t = x[i + k];
+                y[j][i + k] = t * t + t;
+            }
+}
 // ----
 // program add {
 //   symbol P0 whole: i32
@@ -134,6 +143,23 @@ void in_blocks(int m, int n, double (*y)[100], const double *x)
 //     for L0 j: i32 in 0 .. m {
 //       for L1 i: i32 in 0 .. n {
 //         S1@42: y[j][i.L1] = x[i.L1]
+//       }
+//     }
+//   }
+// }
+// program with_scalars {
+//   symbol P0 m: i32
+//   symbol P1 n: i32
+//   array A0 x: f64[?] param
+//   array A1 t: f64 body(L1)
+//   array A2 y: f64[?][100] param
+//   may_alias x y
+//   dataflow { N0 }
+//   nest N0 in with_scalars span 1462 .. 1666 line 51 {
+//     for L0 j: i32 in 0 .. m {
+//       for L1 i: i32 in 0 .. 4*n {
+//         S0@54: t = x[i]
+//         S1@55: y[j][i] = t * t + t
 //       }
 //     }
 //   }
