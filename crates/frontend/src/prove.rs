@@ -4,6 +4,13 @@ use oxeye_analysis::omega::{System, implies_ge};
 use oxeye_ir::{Affine, BinaryOp, Bound, BoundTerm, Constraint, Expr, Loop, LoopId, Relation, UnaryOp, Var};
 use std::collections::BTreeSet;
 
+/// Whether a loop in steps of more than one ends a whole number of steps behind its first value.
+pub(crate) fn has_whole_steps(l: &Loop) -> bool {
+    let is_multiple = |a: Affine| a.constant_part() % l.step == 0 && a.terms().all(|(_, c)| c % l.step == 0);
+    let ends = l.lower.as_affine().zip(l.upper.as_affine());
+    l.step > 1 && ends.is_some_and(|(first, end)| is_multiple(end.clone() - first.clone()))
+}
+
 /// A stack of constraints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts(Vec<Constraint>);
@@ -37,14 +44,7 @@ impl Facts {
         for (expr, divisor) in affine_terms(&l.upper) {
             self.push(Constraint::lt(iterator.scaled(divisor), expr.clone()));
         }
-        let is_multiple = |a: &Affine| {
-            a.constant_part() % l.step == 0 && a.terms().all(|(_, coefficient)| coefficient % l.step == 0)
-        };
-        // The last step is a whole one.
-        if let (Some(first), Some(end)) = (l.lower.as_affine(), l.upper.as_affine())
-            && l.step > 1
-            && is_multiple(&(end.clone() - first.clone()))
-        {
+        if let Some(end) = l.upper.as_affine().filter(|_| has_whole_steps(l)) {
             self.push(Constraint::ge(end.clone().offset(-l.step), iterator.clone()));
         }
         if let Some((tiles, size)) = l.tile() {

@@ -325,16 +325,19 @@ impl<'a> Session<'a> {
 
     /// When trying ends.
     pub(crate) fn end_of_trials(&self) -> Instant {
-        let time = self.wall_time();
-        let run_seconds = if self.is_judged_later() { 0.0 } else { time.run_seconds };
-        self.budget_start() + WallTime { run_seconds, ..time }.end_of_trials(self.budget_used())
+        self.budget_start() + self.time_for_trials().end_of_trials(self.budget_used())
     }
 
     /// The same where nothing has won so far.
     pub(crate) fn end_of_late_trials(&self) -> Instant {
+        self.budget_start() + self.time_for_trials().end_of_late_trials()
+    }
+
+    /// The wall time, without the runs for a verdict if that is somebody else's.
+    fn time_for_trials(&self) -> WallTime {
         let time = self.wall_time();
         let run_seconds = if self.is_judged_later() { 0.0 } else { time.run_seconds };
-        self.budget_start() + WallTime { run_seconds, ..time }.end_of_late_trials()
+        WallTime { run_seconds, ..time }
     }
 
     /// Runs the user's program by `run`, and keeps account of the time.

@@ -3,7 +3,7 @@
 //! `for (i = 0; i < n4; i += 4) { y[i] += x[i]; y[i + 1] += x[i + 1]; ... }` is a loop over one statement, and the loop over the rest
 //! behind it, `for (; i < n; i++) y[i] += x[i];`, goes on with it.
 
-use crate::prove::Facts;
+use crate::prove::{Facts, has_whole_steps};
 use oxeye_ir::{Affine, Bound, Expr, Loop, LoopId, Node, Program, StmtId, Storage, Var};
 use std::collections::BTreeMap;
 
@@ -49,14 +49,7 @@ fn roll(nodes: &mut Vec<Node>, facts: &Facts, gone: &mut Vec<(LoopId, LoopId)>) 
 /// Where the body is several copies of its first part, each for the iterator of a later step, one copy is left; a loop inside that counts
 /// the steps is left out. Returns that one.
 fn roll_up(l: &mut Loop) -> Option<(LoopId, LoopId)> {
-    let step = usize::try_from(l.step).ok().filter(|step| *step > 1)?;
-    let (lower, upper) = (l.lower.as_affine()?, l.upper.as_affine()?);
-    // The last step is a whole one.
-    let distance = upper.clone() - lower.clone();
-    let is_whole = |c: i64| c % l.step == 0;
-    if !is_whole(distance.constant_part()) || !distance.terms().all(|(_, c)| is_whole(c)) {
-        return None;
-    }
+    let step = usize::try_from(l.step).ok().filter(|_| has_whole_steps(l))?;
     if let [Node::Loop(inner)] = l.body.as_slice()
         && inner.step == 1
         && inner.lower.as_affine().and_then(Affine::as_constant) == Some(0)
