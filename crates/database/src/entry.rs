@@ -217,6 +217,16 @@ pub struct Identity<'e> {
     pub context: &'e Context,
 }
 
+impl NormalForm {
+    /// The text of a normal form that was not shared; it contradicts no other text.
+    pub const WITHHELD: &str = "(not shared)";
+
+    /// Whether two texts of one hash may be of one nest.
+    pub(crate) fn agree(a: &str, b: &str) -> bool {
+        a == b || [a, b].contains(&Self::WITHHELD)
+    }
+}
+
 impl NewEntry {
     /// The identity of this trial.
     pub fn identity(&self) -> Identity<'_> {

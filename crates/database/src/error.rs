@@ -17,6 +17,22 @@ pub enum DatabaseError {
         /// The message of SQLite.
         source: rusqlite::Error,
     },
+    /// A server cannot be reached, or refused.
+    #[error("cannot {action} the recipe database {address}: {reason}")]
+    Server {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// Its address.
+        address: String,
+        /// The message of the server, or of its client library.
+        reason: String,
+    },
+    /// What should be the address of a server is none, or one that must not be used. It is not shown, as it may hold a secret.
+    #[error("the address of the recipe database cannot be used: {reason}")]
+    Address {
+        /// Why not.
+        reason: String,
+    },
     /// The system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
@@ -30,7 +46,7 @@ pub enum DatabaseError {
     /// The file was written by a newer Oxeye.
     #[error(
         "the recipe database {} has schema {found}, this oxeye knows schemas up to {known}; \
-         use a newer oxeye, or another file with --database",
+         use a newer oxeye, or another one with --database",
         path.display()
     )]
     NewerSchema {

@@ -1,6 +1,6 @@
 //! Entries as lines of text, for sharing and keeping.
 
-use crate::{Addition, Change, Count, DatabaseError, Entry, NewEntry, Order, RecipeStore};
+use crate::{Addition, Change, Count, DatabaseError, Entry, NewEntry, Order, RecipeStore, Sharing};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::{BufRead, BufWriter, Write};
@@ -234,18 +234,44 @@ pub fn merge(
     source: &str,
     other: &dyn RecipeStore,
 ) -> Result<Tally, DatabaseError> {
+    carry(store, other, &|mut content| {
+        content.provenance.imported_from = Some(source.to_owned());
+        Some(content)
+    })
+}
+
+/// Adds what is shared of the entries of one's own store to that of `server`, as [`merge`] does. What came from there is not sent
+/// back.
+///
+/// # Errors
+/// As of [`merge`].
+pub fn push(
+    store: &mut dyn RecipeStore,
+    server: &str,
+    own: &dyn RecipeStore,
+    sharing: &Sharing,
+) -> Result<Tally, DatabaseError> {
+    carry(store, own, &|content| {
+        let is_theirs = content.provenance.imported_from.as_deref() == Some(server);
+        (!is_theirs).then(|| sharing.shared(&content))
+    })
+}
+
+/// Adds what `change` makes of the entries of one store to another, in batches.
+fn carry(
+    store: &mut dyn RecipeStore,
+    other: &dyn RecipeStore,
+    change: &dyn Fn(NewEntry) -> Option<NewEntry>,
+) -> Result<Tally, DatabaseError> {
     let mut tally = Tally::default();
-    let mut entries = other.entries(Order::OldestFirst);
+    let mut entries = other.entries(Order::OldestFirst).filter_map(|entry| match entry {
+        Ok(Entry { n_added, content, .. }) => {
+            Some(Ok(Addition { content: change(content)?, count: Count::Copy(n_added) }))
+        }
+        Err(error) => Some(Err(error)),
+    });
     loop {
-        let batch: Vec<Addition> = entries
-            .by_ref()
-            .take(PORTION)
-            .map(|entry| {
-                let mut entry = entry?;
-                entry.content.provenance.imported_from = Some(source.to_owned());
-                Ok(Addition { content: entry.content, count: Count::Copy(entry.n_added) })
-            })
-            .collect::<Result<_, DatabaseError>>()?;
+        let batch: Vec<Addition> = entries.by_ref().take(PORTION).collect::<Result<_, DatabaseError>>()?;
         if batch.is_empty() {
             return Ok(tally);
         }

@@ -48,8 +48,8 @@
 //!
 //! # Stores
 //!
-//! [`SqliteStore`] is one file, [`MemoryStore`] lasts as long as the process, [`Layered`] puts the user's own store in
-//! front of the shipped one. All are [`RecipeStore`]s and behave alike.
+//! [`SqliteStore`] is one file, [`PostgresStore`] a server's that many share, [`MemoryStore`] lasts as long as the process,
+//! [`Layered`] puts the user's own store in front of the others'. All are [`RecipeStore`]s and behave alike.
 //!
 //! # The file
 //!
@@ -74,6 +74,8 @@ mod matrix;
 mod memory;
 mod rows;
 mod schema;
+mod server;
+mod sharing;
 mod sqlite;
 mod store;
 #[cfg(test)]
@@ -88,7 +90,7 @@ pub use entry::{
 };
 pub use error::DatabaseError;
 pub use exchange::{
-    BadLine, EXCHANGE_SCHEMA, OnBadLine, Tally, exchange_line, export, export_file, import, merge, parse_line,
+    BadLine, EXCHANGE_SCHEMA, OnBadLine, Tally, exchange_line, export, export_file, import, merge, parse_line, push,
 };
 pub use file::{OnDamage, SetAside};
 pub use id::EntryId;
@@ -96,6 +98,8 @@ pub use json::Json;
 pub use layered::Layered;
 pub use location::default_path;
 pub use memory::MemoryStore;
+pub use server::PostgresStore;
+pub use sharing::{Difference, SharedField, Sharing, difference};
 pub use sqlite::{SqliteStore, schema_version};
 pub use store::{AddOutcome, Addition, Change, Count, Entries, Filter, Order, RecipeStore};
 pub use timestamp::Timestamp;

@@ -2,8 +2,8 @@
 
 use crate::store::{self, Weight};
 use crate::{
-    AddOutcome, Addition, Change, Context, DatabaseError, Embedding, Entries, Entry, EntryId, Filter, Order,
-    RecipeStore,
+    AddOutcome, Addition, Change, Context, DatabaseError, Embedding, Entries, Entry, EntryId, Filter,
+    NormalForm, Order, RecipeStore,
 };
 use std::collections::BTreeMap;
 
@@ -32,15 +32,26 @@ impl MemoryStore {
         for (position, addition) in batch.iter().enumerate() {
             addition.content.validate()?;
             let nest = &addition.content.nest;
-            if *texts.entry(&nest.hash).or_insert(&nest.text) != nest.text {
+            let known = texts.entry(&nest.hash).or_insert(&nest.text);
+            if !NormalForm::agree(known, &nest.text) {
                 return Err(DatabaseError::Conflict { position, hash: nest.hash.clone() });
+            }
+            if *known == NormalForm::WITHHELD {
+                *known = &nest.text;
             }
         }
         Ok(())
     }
 
     fn put_one(&mut self, addition: &Addition) -> AddOutcome {
-        let new = &addition.content;
+        let mut new = addition.content.clone();
+        // One text for all entries of a nest, as soon as anyone has shared it.
+        let mut of_nest = self.entries.iter_mut().filter(|e| e.content.nest.hash == new.nest.hash).peekable();
+        if let (Some(known), NormalForm::WITHHELD) = (of_nest.peek(), new.nest.text.as_str()) {
+            new.nest.text.clone_from(&known.content.nest.text);
+        }
+        of_nest.for_each(|e| e.content.nest.text.clone_from(&new.nest.text));
+        let new = &new;
         let Some(old) = self.entries.iter_mut().find(|e| e.content.identity() == new.identity()) else {
             let id = EntryId::Own(self.entries.len() as u64 + 1);
             self.entries.push(Entry { id, n_added: addition.count.after(0), content: new.clone() });

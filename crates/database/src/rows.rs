@@ -344,13 +344,19 @@ fn drop_unused_embedding(connection: &Connection, id: Option<i64>) -> rusqlite::
 }
 
 fn nest_id(connection: &Connection, nest: &NormalForm) -> Result<i64, PutError> {
-    let known: Option<(i64, bool)> = connection
-        .prepare_cached("select id, text = ?2 from nest where hash = ?1")?
-        .query_row(params![nest.hash, nest.text], |row| Ok((row.get(0)?, row.get(1)?)))
+    let known: Option<(i64, String)> = connection
+        .prepare_cached("select id, text from nest where hash = ?1")?
+        .query_row([&nest.hash], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     match known {
-        Some((id, true)) => Ok(id),
-        Some((_, false)) => Err(PutError::Conflict),
+        Some((_, text)) if !NormalForm::agree(&text, &nest.text) => Err(PutError::Conflict),
+        Some((id, text)) => {
+            if text != nest.text && text == NormalForm::WITHHELD {
+                let sql = "update nest set text = ?2 where id = ?1";
+                connection.prepare_cached(sql)?.execute(params![id, nest.text])?;
+            }
+            Ok(id)
+        }
         None => {
             let sql = "insert into nest (hash, text) values (?1, ?2)";
             Ok(connection.prepare_cached(sql)?.insert(params![nest.hash, nest.text])?)

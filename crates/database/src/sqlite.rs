@@ -8,12 +8,8 @@ use crate::{
     RecipeStore, schema, store,
 };
 use rusqlite::{Connection, ErrorCode, MAIN_DB, Transaction, TransactionBehavior};
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// How many entries [`RecipeStore::entries`] reads at once.
-const PORTION: usize = 256;
 
 /// One SQLite file, which any number of processes may read and write at once. A missing file is an empty store; the
 /// first entry creates it.
@@ -175,16 +171,6 @@ impl SqliteStore {
             error => file::failed(action, &self.path, error),
         }
     }
-
-    fn portion(&self, order: Order, after: Option<u64>) -> Result<Vec<Entry>, DatabaseError> {
-        let (condition, start) = match order {
-            Order::OldestFirst => ("where e.id > ?1 order by e.id limit ?2", 0),
-            Order::NewestFirst => ("where e.id < ?1 order by e.id desc limit ?2", i64::MAX as u64),
-        };
-        let after = after.unwrap_or(start);
-        let entries = self.read(|connection, _| rows::select(connection, condition, &[&after, &PORTION]))?;
-        Ok(entries.unwrap_or_default())
-    }
 }
 
 impl RecipeStore for SqliteStore {
@@ -235,25 +221,14 @@ impl RecipeStore for SqliteStore {
     }
 
     fn entries(&self, order: Order) -> Entries<'_> {
-        let mut portion = VecDeque::new();
-        let (mut last, mut ended) = (None, false);
-        Box::new(std::iter::from_fn(move || {
-            if portion.is_empty() && !ended {
-                match self.portion(order, last) {
-                    Ok(next) => portion.extend(next),
-                    Err(error) => {
-                        ended = true;
-                        return Some(Err(error));
-                    }
-                }
-                ended = portion.len() < PORTION;
-            }
-            let entry: Entry = portion.pop_front()?;
-            if let EntryId::Own(number) = entry.id {
-                last = Some(number);
-            }
-            Some(Ok(entry))
-        }))
+        let (condition, start) = match order {
+            Order::OldestFirst => ("where e.id > ?1 order by e.id limit ?2", 0),
+            Order::NewestFirst => ("where e.id < ?1 order by e.id desc limit ?2", i64::MAX as u64),
+        };
+        store::portions(start, move |after, n| {
+            let entries = self.read(|connection, _| rows::select(connection, condition, &[&after, &n]))?;
+            Ok(entries.unwrap_or_default())
+        })
     }
 
     fn put(&mut self, batch: &[Addition]) -> Result<Vec<AddOutcome>, DatabaseError> {

@@ -2,7 +2,7 @@
 
 use crate::{Context, DatabaseError, Embedding, Entry, EntryId, FpPolicy, NewEntry, Timestamp, VerdictKind};
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A place where trials of recipes are remembered.
 ///
@@ -137,6 +137,35 @@ impl Filter {
             && !self.exclude_hashes.contains(&content.nest.hash)
             && self.max_distance.is_none_or(|most| distance <= most)
     }
+}
+
+/// How many entries are read at once.
+const PORTION: usize = 256;
+
+/// Entries that are read in portions: `read` gives so many of those behind an id, which at first is `start`.
+pub(crate) fn portions<'s>(
+    start: u64,
+    read: impl Fn(u64, usize) -> Result<Vec<Entry>, DatabaseError> + 's,
+) -> Entries<'s> {
+    let mut portion = VecDeque::new();
+    let (mut last, mut ended) = (start, false);
+    Box::new(std::iter::from_fn(move || {
+        if portion.is_empty() && !ended {
+            match read(last, PORTION) {
+                Ok(next) => portion.extend(next),
+                Err(error) => {
+                    ended = true;
+                    return Some(Err(error));
+                }
+            }
+            ended = portion.len() < PORTION;
+        }
+        let entry: Entry = portion.pop_front()?;
+        if let EntryId::Own(number) = entry.id {
+            last = number;
+        }
+        Some(Ok(entry))
+    }))
 }
 
 /// The Euclidean distance of two vectors of equal length.

@@ -4,3 +4,5 @@ mod concurrency;
 mod damage;
 mod exchange;
 mod properties;
+mod server;
+mod sharing;

@@ -1,11 +1,11 @@
-//! The file behaves as the list in memory.
+//! Files and servers behave as the list in memory.
 
 use crate::{
     Addition, Context, Count, DatabaseError, Embedding, Entry, EntryId, Filter, FpPolicy, MemoryStore,
-    NewEntry, OnDamage, Order, RecipeStore, Speedup, SqliteStore, Timestamp, Verdict, VerdictKind, testing,
+    NewEntry, NormalForm, OnDamage, Order, PostgresStore, RecipeStore, Speedup, SqliteStore, Timestamp, Verdict, VerdictKind, testing,
 };
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+use proptest::test_runner::{RngSeed, TestRunner};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -74,6 +74,7 @@ fn batch() -> impl Strategy<Value = Vec<Addition>> {
     let one = (new_entry(), count, 0..60u32).prop_map(|(mut content, count, spoilt)| {
         match spoilt {
             0 => content.nest.text.push_str("another"),
+            2..6 => content.nest.text = NormalForm::WITHHELD.into(),
             1 => content.n_samples = 0,
             _ => {}
         }
@@ -132,48 +133,65 @@ fn all(store: &dyn RecipeStore, order: Order) -> Vec<Entry> {
     store.entries(order).collect::<Result<_, _>>().expect("reads")
 }
 
+/// Runs steps on a store and on a list. One connection writes; another one, open all the time, sees what was written.
+fn behaves_as_a_list(steps: Vec<Step>, open: &dyn Fn() -> Box<dyn RecipeStore>) -> Result<(), TestCaseError> {
+    let (mut store, reader, mut list) = (open(), open(), MemoryStore::new());
+    for step in steps {
+        match step {
+            Step::Put(batch) => prop_assert_eq!(words(store.put(&batch)), words(list.put(&batch))),
+            Step::SetEmbedding(id, embedding) => {
+                let id = EntryId::Own(id);
+                let expected = words(list.set_embedding(id, embedding.clone()));
+                prop_assert_eq!(words(store.set_embedding(id, embedding)), expected);
+            }
+            Step::Exact(nest, context) => {
+                let hash = testing::nest(nest).hash;
+                let expected = list.exact(&hash, &context).expect("reads");
+                prop_assert_eq!(reader.exact(&hash, &context).expect("reads"), expected);
+            }
+            Step::Nearest(to, k, filter) => {
+                let expected = list.nearest(&to, k, &filter).expect("reads");
+                prop_assert_eq!(&store.nearest(&to, k, &filter).expect("reads"), &expected);
+                prop_assert_eq!(&reader.nearest(&to, k, &filter).expect("reads"), &expected);
+            }
+            Step::Reopen => {
+                drop(store);
+                store = open();
+            }
+        }
+    }
+    let expected = all(&list, Order::OldestFirst);
+    prop_assert_eq!(store.n_entries().expect("reads"), expected.len() as u64);
+    prop_assert_eq!(&all(&*reader, Order::OldestFirst), &expected);
+    prop_assert_eq!(words(reader.nests()), words(list.nests()));
+    prop_assert_eq!(all(&*store, Order::NewestFirst), all(&list, Order::NewestFirst));
+    for entry in &expected {
+        prop_assert_eq!(store.get(entry.id).expect("reads"), Some(entry.clone()));
+    }
+    Ok(())
+}
+
+/// The same steps on a server, with the index of pgvector if it is installed there.
+#[test]
+fn a_server_is_a_list() {
+    let Some(server) = oxeye_postgres::server() else { return };
+    let mut runner = TestRunner::new(config(40));
+    let steps = proptest::collection::vec(step(), 1..25);
+    let run = runner.run(&steps, |steps| {
+        let address = server.database();
+        behaves_as_a_list(steps, &|| Box::new(PostgresStore::open(&address, "me").expect("opens")))
+    });
+    run.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
 proptest! {
     #![proptest_config(config(150))]
 
-    /// One connection writes; another one, open all the time, sees what was written.
     #[test]
     fn a_file_is_a_list(steps in proptest::collection::vec(step(), 1..25)) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("recipes.sqlite");
-        let open = || SqliteStore::open(&path, OnDamage::Refuse).expect("opens");
-        let (mut file, reader, mut list) = (open(), open(), MemoryStore::new());
-        for step in steps {
-            match step {
-                Step::Put(batch) => prop_assert_eq!(words(file.put(&batch)), words(list.put(&batch))),
-                Step::SetEmbedding(id, embedding) => {
-                    let id = EntryId::Own(id);
-                    let expected = words(list.set_embedding(id, embedding.clone()));
-                    prop_assert_eq!(words(file.set_embedding(id, embedding)), expected);
-                }
-                Step::Exact(nest, context) => {
-                    let hash = testing::nest(nest).hash;
-                    let expected = list.exact(&hash, &context).expect("reads");
-                    prop_assert_eq!(reader.exact(&hash, &context).expect("reads"), expected);
-                }
-                Step::Nearest(to, k, filter) => {
-                    let expected = list.nearest(&to, k, &filter).expect("reads");
-                    prop_assert_eq!(&file.nearest(&to, k, &filter).expect("reads"), &expected);
-                    prop_assert_eq!(&reader.nearest(&to, k, &filter).expect("reads"), &expected);
-                }
-                Step::Reopen => {
-                    drop(file);
-                    file = open();
-                }
-            }
-        }
-        let expected = all(&list, Order::OldestFirst);
-        prop_assert_eq!(file.n_entries().expect("reads"), expected.len() as u64);
-        prop_assert_eq!(&all(&reader, Order::OldestFirst), &expected);
-        prop_assert_eq!(words(reader.nests()), words(list.nests()));
-        prop_assert_eq!(all(&file, Order::NewestFirst), all(&list, Order::NewestFirst));
-        for entry in &expected {
-            prop_assert_eq!(file.get(entry.id).expect("reads"), Some(entry.clone()));
-        }
+        behaves_as_a_list(steps, &|| Box::new(SqliteStore::open(&path, OnDamage::Refuse).expect("opens")))?;
     }
 
     /// By definition: nothing that passes the filter is nearer than what was found, and nothing is missing.

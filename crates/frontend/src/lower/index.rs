@@ -178,6 +178,32 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Tests before the nest that sums and products of 32 unsigned bits in the end of a loop do not wrap around, where that is fixed
+    /// then: `u * 8`, `u * v`.
+    pub(super) fn keeps_within_unsigned(&mut self, end: &Expr) {
+        let mut parts = Vec::new();
+        end.visit(&mut |e| {
+            if self.natural(e) != ScalarType::U32 {
+                return;
+            }
+            match e {
+                Expr::Affine(a) if a.terms().map(|(_, c)| c.max(0)).sum::<i64>() > 1 => parts.push(e.clone()),
+                Expr::Binary(BinaryOp::Mul, ..) => parts.extend(self.exact(e)),
+                Expr::Binary(BinaryOp::Shl, l, r) => {
+                    let bits = r.as_affine().and_then(Affine::as_constant);
+                    let unit = bits.filter(|bits| (0..32).contains(bits)).map(|bits| Expr::from(1 << bits));
+                    let product =
+                        self.exact(l).zip(unit).map(|(l, unit)| Expr::binary(BinaryOp::Mul, l, unit));
+                    parts.extend(product);
+                }
+                _ => {}
+            }
+        });
+        for part in parts.iter().filter(|part| part.reads().is_empty()) {
+            self.is_at_most(part, u32::MAX.into());
+        }
+    }
+
     /// Whether this is an unsigned iterator minus something.
     fn is_less_than_own(&self, e: &Expr) -> bool {
         let Some(a) = e.as_affine().filter(|a| a.constant_part() <= 0) else { return false };

@@ -130,7 +130,11 @@ impl Lowerer<'_> {
                     .help("count with a signed type")
             })
         };
+        let ends = [&small, &great].into_iter().find(|v| !uses(v)).map(|v| v.e.clone());
         let (small, great) = (strip(self, &small)?, strip(self, &great)?);
+        if let Some(end) = ends {
+            self.keeps_within_unsigned(&end);
+        }
         self.limit(small, great, gap, limits, at)
     }
 

@@ -439,6 +439,7 @@ impl Lowerer<'_> {
             return Err(Refusal::new(at, "the first value of the loop's variable may wrap around")
                 .help("count with a signed type"));
         };
+        self.keeps_within_unsigned(&first.e);
         let mut terms = Vec::new();
         self.split_first(self.in_its_width(e, &first.e), is_increasing, &mut terms);
         Ok(terms)

@@ -144,13 +144,26 @@ impl Lowerer<'_> {
 
     /// The same for an expression that is not negative.
     pub(super) fn is_never_negative(&mut self, e: &Expr) -> bool {
-        if let Expr::Affine(a) = e {
-            return self.is_at_least(&a.clone(), 0);
+        match e {
+            Expr::Affine(a) => self.is_at_least(&a.clone(), 0),
+            _ => self.is_non_negative(e) || self.is_tested(BinaryOp::Ge, e, 0),
         }
-        let test = Expr::Binary(BinaryOp::Ge, Box::new(e.clone()), Box::new(Expr::from(0)));
+    }
+
+    /// The same for an expression that is not above `most`.
+    pub(super) fn is_at_most(&mut self, e: &Expr, most: i64) -> bool {
+        match e {
+            Expr::Affine(a) => self.is_at_least(&(Affine::constant(most) - a.clone()), 0),
+            _ => self.is_tested(BinaryOp::Le, e, most),
+        }
+    }
+
+    /// Whether a comparison with a number is tested before the nest, where both are fixed.
+    fn is_tested(&mut self, op: BinaryOp, e: &Expr, limit: i64) -> bool {
+        let test = Expr::Binary(op, Box::new(e.clone()), Box::new(Expr::from(limit)));
         let mut is_fixed = true;
         e.visit(&mut |e| is_fixed &= !matches!(e, Expr::Affine(a) if a.loops().next().is_some()));
-        if self.is_non_negative(e) || self.outcome.tests.contains(&test) {
+        if self.outcome.tests.contains(&test) {
             return true;
         }
         if is_fixed && self.outcome.tests.len() < MOST_TESTS {
