@@ -2,19 +2,21 @@
 
 use crate::columns::{self, Column};
 use crate::exit::Exit;
+use crate::knowledge::{Places, chosen_location, location, person};
 use crate::manner::Manner;
+use crate::share::{self, ShareArgs};
 use crate::table;
 use crate::terminal::print_or_quit;
-use crate::tuning::own_database;
+use crate::trials::{note, report, steps};
 use anyhow::Context as _;
 use clap::Subcommand;
 use oxeye_database::{
-    Addition, Count, Entry, EntryId, OnBadLine, Order, RecipeStore, SqliteStore, Tally, Verdict,
-    exchange_line, export, export_file, import, merge, parse_line,
+    Addition, Count, Entry, EntryId, Location, OnBadLine, Order, PostgresStore, RecipeStore, SqliteStore,
+    Verdict, exchange_line, export, export_file, import, merge, parse_line,
 };
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -34,22 +36,30 @@ Examples:
     oxeye db show 12 --json > entry.json
     oxeye db --database other.sqlite add entry.json
 
-Nothing leaves this machine unless you export it. A damaged database is
+  Share recipes on a PostgreSQL server
+    export OXEYE_DATABASE=postgresql://db.example.org/recipes
+    oxeye db push
+    oxeye db pull
+
+Nothing leaves this machine unless you export or push it. A damaged database is
 renamed, and a new one is started; a damaged file named with --database is
 left as it is.
 
 Exit codes:
   0  done
-  1  there is no such entry, or nothing was imported because of bad lines
+  1  there is no such entry, nothing was imported because of bad lines, or
+     nothing was pushed because nobody has allowed it
   2  could not run";
 
 /// Look into the recipe database: what was tried on which nest, and with which result
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Args {
-    /// The database [default: $OXEYE_DATABASE, else oxeye/recipes.sqlite in $XDG_DATA_HOME or ~/.local/share]
-    #[arg(long, global = true, value_name = "FILE")]
-    database: Option<PathBuf>,
+    /// The database: a file, or the address of a PostgreSQL server
+    ///
+    /// [default: $OXEYE_DATABASE, else `database` in oxeye.toml, else oxeye/recipes.sqlite in $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, global = true, value_name = "FILE|ADDRESS", value_parser = location())]
+    database: Option<Location>,
     #[command(subcommand)]
     command: Command,
 }
@@ -102,55 +112,118 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Print the path of the database
+    /// Send your own trials to a server; what would leave this machine is shown first
+    Push(ShareArgs),
+    /// Add the trials of a server to your own file
+    Pull {
+        /// Print what happened as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Count the trials that only your own file has, or only a server
+    Diff {
+        /// Print the numbers as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the path or the address of the database
     Path,
 }
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
-    let (path, on_damage) = own_database(args.database)?;
-    if matches!(args.command, Command::Path) {
-        print_or_quit(&format!("{}\n", path.display()))?;
-        return Ok(Exit::Done);
+    let named = args.database.as_ref();
+    match args.command {
+        Command::Path => {
+            print_or_quit(&format!("{}\n", chosen_location(named)?))?;
+            return Ok(Exit::Done);
+        }
+        Command::Push(how) => return share::push(Places::of(named)?, &how, manner),
+        Command::Pull { json } => return share::pull(Places::of(named)?, json),
+        Command::Diff { json } => return share::diff(Places::of(named)?, json),
+        _ => {}
     }
-    let mut store = SqliteStore::open(&path, on_damage)?;
-    let outcome = run_on(&mut store, args.command, manner);
-    for renamed in store.take_set_aside() {
-        note(&renamed.to_string());
+    let mut opened = Opened::at(named)?;
+    let outcome = run_on(&mut opened, args.command, manner);
+    if let Store::File(store) = &opened.store {
+        for renamed in store.take_set_aside() {
+            note(&renamed.to_string());
+        }
     }
     outcome
 }
 
-fn run_on(store: &mut SqliteStore, command: Command, manner: &Manner) -> anyhow::Result<Exit> {
+/// The database that was named, or the user's own.
+struct Opened {
+    store: Store,
+    location: Location,
+}
+
+enum Store {
+    File(SqliteStore),
+    Server(PostgresStore),
+}
+
+impl Opened {
+    fn at(named: Option<&Location>) -> anyhow::Result<Self> {
+        let location = chosen_location(named)?;
+        let store = match &location {
+            Location::Server(address) => Store::Server(PostgresStore::open(address, &person())?),
+            Location::File(_) => {
+                let Places { own, on_damage, .. } = Places::of(named)?;
+                Store::File(SqliteStore::open(&own, on_damage)?)
+            }
+        };
+        Ok(Self { store, location })
+    }
+
+    fn store(&self) -> &dyn RecipeStore {
+        match &self.store {
+            Store::File(store) => store,
+            Store::Server(store) => store,
+        }
+    }
+
+    fn store_mut(&mut self) -> &mut dyn RecipeStore {
+        match &mut self.store {
+            Store::File(store) => store,
+            Store::Server(store) => store,
+        }
+    }
+}
+
+fn run_on(opened: &mut Opened, command: Command, manner: &Manner) -> anyhow::Result<Exit> {
     match command {
-        Command::List { limit, json } => list(store, limit, json, manner),
-        Command::Show { id, json } => show(store, id, json),
-        Command::Add { file } => add(store, &file),
+        Command::List { limit, json } => list(opened, limit, json, manner),
+        Command::Show { id, json } => show(opened, id, json),
+        Command::Add { file } => add(opened.store_mut(), &file),
         Command::Import { file, skip_bad, json } => {
             let on_bad = if skip_bad { OnBadLine::Skip } else { OnBadLine::Stop };
-            let tally = import(store, &source_name(&file), &mut BufReader::new(input(&file)?), on_bad)?;
+            let mut text = BufReader::new(input(&file)?);
+            let tally = import(opened.store_mut(), &source_name(&file), &mut text, on_bad)?;
             let refused = on_bad == OnBadLine::Stop && !tally.bad_lines.is_empty();
             report(&tally, refused, json)?;
             Ok(if refused { Exit::Negative } else { Exit::Done })
         }
-        Command::Export { file } => export_to(store, &file),
+        Command::Export { file } => export_to(opened, &file),
         Command::Merge { file, json } => {
             let other = SqliteStore::open_read_only(&file)?;
-            report(&merge(store, &source_name(&file), &other)?, false, json)?;
+            report(&merge(opened.store_mut(), &source_name(&file), &other)?, false, json)?;
             Ok(Exit::Done)
         }
-        Command::Path => Ok(Exit::Done),
+        Command::Push(_) | Command::Pull { .. } | Command::Diff { .. } | Command::Path => Ok(Exit::Done),
     }
 }
 
-fn list(store: &SqliteStore, limit: usize, as_json: bool, manner: &Manner) -> anyhow::Result<Exit> {
+fn list(opened: &Opened, limit: usize, as_json: bool, manner: &Manner) -> anyhow::Result<Exit> {
+    let (store, name) = (opened.store(), opened.location.to_string());
     let n_entries = store.n_entries()?;
     let entries: Vec<Entry> = store.entries(Order::NewestFirst).take(limit).collect::<Result<_, _>>()?;
     if as_json {
         let entries = entries.iter().map(brief).collect::<anyhow::Result<Vec<Value>>>()?;
         let value = json!({
             "schema": "oxeye.recipe-list/1",
-            "database": store.path(),
+            "database": name,
             "n_entries": n_entries,
             "entries": entries,
         });
@@ -162,9 +235,9 @@ fn list(store: &SqliteStore, limit: usize, as_json: bool, manner: &Manner) -> an
         let _ = write!(text, "{}", rows(&entries, manner.view().width));
     }
     let _ = match (n_entries, entries.len() as u64) {
-        (0, _) => writeln!(text, "no entries in {}", store.path().display()),
-        (n, shown) if shown < n => writeln!(text, "{shown} of {n} entries in {}", store.path().display()),
-        (n, _) => writeln!(text, "{n} entries in {}", store.path().display()),
+        (0, _) => writeln!(text, "no entries in {name}"),
+        (n, shown) if shown < n => writeln!(text, "{shown} of {n} entries in {name}"),
+        (n, _) => writeln!(text, "{n} entries in {name}"),
     };
     print_or_quit(&text)?;
     Ok(Exit::Done)
@@ -223,20 +296,9 @@ fn rows(entries: &[Entry], width: usize) -> String {
     columns::table(&columns[..n_columns], &rows, width)
 }
 
-/// The template of a recipe or the names of its steps, for people.
-fn steps(recipe: &Value) -> String {
-    if let Some(template) = recipe["template"].as_str() {
-        return template.to_owned();
-    }
-    let list = recipe.as_array().or(recipe["steps"].as_array());
-    let names = list.into_iter().flatten().filter_map(|step| step["step"].as_str());
-    let names: Vec<&str> = names.collect();
-    if names.is_empty() { recipe.to_string() } else { names.join(", ") }
-}
-
-fn show(store: &SqliteStore, id: EntryId, as_json: bool) -> anyhow::Result<Exit> {
-    let Some(entry) = store.get(id)? else {
-        note(&format!("there is no entry {id} in {}", store.path().display()));
+fn show(opened: &Opened, id: EntryId, as_json: bool) -> anyhow::Result<Exit> {
+    let Some(entry) = opened.store().get(id)? else {
+        note(&format!("there is no entry {id} in {}", opened.location));
         return Ok(Exit::Negative);
     };
     if as_json {
@@ -321,7 +383,7 @@ fn described(entry: &Entry) -> String {
     out
 }
 
-fn add(store: &mut SqliteStore, file: &Path) -> anyhow::Result<Exit> {
+fn add(store: &mut dyn RecipeStore, file: &Path) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
     let name = || file.display().to_string();
     input(file)?.read_to_end(&mut text).with_context(|| format!("cannot read {}", name()))?;
@@ -338,7 +400,8 @@ fn add(store: &mut SqliteStore, file: &Path) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn export_to(store: &SqliteStore, file: &Path) -> anyhow::Result<Exit> {
+fn export_to(opened: &Opened, file: &Path) -> anyhow::Result<Exit> {
+    let store = opened.store();
     if file == Path::new("-") {
         let written = export(store, file, &mut BufWriter::new(std::io::stdout().lock()));
         return match written {
@@ -351,7 +414,11 @@ fn export_to(store: &SqliteStore, file: &Path) -> anyhow::Result<Exit> {
             written => Ok(written.map(|_| Exit::Done)?),
         };
     }
-    oxeye::check_writable(file, &[store.path()])?;
+    let own = match &opened.location {
+        Location::File(path) => vec![path.as_path()],
+        Location::Server(_) => Vec::new(),
+    };
+    oxeye::check_writable(file, &own)?;
     let n_written = export_file(store, file)?;
     print_or_quit(&format!("{n_written} entries written to {}\n", file.display()))?;
     Ok(Exit::Done)
@@ -373,45 +440,9 @@ fn source_name(file: &Path) -> String {
     }
 }
 
-/// How many bad lines are named one by one.
-const MOST_NAMED: usize = 20;
-
-fn report(tally: &Tally, refused: bool, as_json: bool) -> anyhow::Result<()> {
-    if as_json {
-        return print_or_quit(&format!("{:#}\n", serde_json::to_value(tally)?));
-    }
-    for bad in tally.bad_lines.iter().take(MOST_NAMED) {
-        note(&bad.to_string());
-    }
-    let n_more = tally.bad_lines.len().saturating_sub(MOST_NAMED);
-    if n_more > 0 {
-        note(&format!("and {n_more} more bad lines"));
-    }
-    if refused {
-        note("nothing was imported; --skip-bad imports the other lines");
-        return Ok(());
-    }
-    let Tally { inserted, replaced, kept, .. } = tally;
-    print_or_quit(&format!("{inserted} entries added, {replaced} replaced, {kept} kept as they were\n"))
-}
-
-/// A word on standard error; where that is closed, nobody wants to know.
-fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn recipes_are_named_by_their_steps() {
-        assert_eq!(steps(&json!([{"step": "tile"}, {"step": "vectorize", "at": 1}])), "tile, vectorize");
-        assert_eq!(steps(&json!([])), "[]");
-        let learnt = |template: Value| json!({"template": template, "steps": [{"step": "tile"}]});
-        assert_eq!(steps(&learnt(json!("source threads simd"))), "source threads simd");
-        assert_eq!(steps(&learnt(Value::Null)), "tile");
-    }
 
     #[test]
     fn sources_are_named_without_their_folders() {

@@ -3,11 +3,12 @@
 use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::exit::Exit;
+use crate::knowledge::KnowledgeArgs;
 use crate::manner::Manner;
 use crate::program::{self, ProgramArgs};
 use crate::table::{outcome, percent, time};
 use crate::terminal::View;
-use crate::tuning::{FpArgs, KnowledgeArgs, duration, print_report};
+use crate::tuning::{FpArgs, duration, print_report};
 use console::Style;
 use oxeye::{
     CandidateExplanation, DonorExplanation, ExplainOptions, ExplainReport, NestExplanation, Options,

@@ -3,10 +3,12 @@
 use crate::columns::wrapped;
 use crate::draw::Drawing;
 use crate::exit::Exit;
+use crate::knowledge::{Memory, knowledge, location};
 use crate::manner::Manner;
 use crate::program::{self, ProgramArgs};
-use crate::tuning::{JudgingArgs, Memory, ResultArgs, duration, knowledge};
+use crate::tuning::{JudgingArgs, ResultArgs, duration};
 use oxeye::{Knowledge, Progress, Report, SearchOptions};
+use oxeye_database::Location;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -64,8 +66,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     results: ResultArgs,
     /// The recipe database that trials are added to [default: as `oxeye db path` says]
-    #[arg(long, value_name = "FILE")]
-    database: Option<PathBuf>,
+    #[arg(long, value_name = "FILE|ADDRESS", value_parser = location())]
+    database: Option<Location>,
     /// Add nothing to the recipe database
     #[arg(long)]
     no_learn: bool,
@@ -94,8 +96,8 @@ impl Args {
         let log: Vec<&Path> = self.log.as_deref().into_iter().collect();
         self.results.apply(&mut options, &log)?;
         options.knowledge =
-            if self.compare_donors { knowledge(self.database.clone()) } else { Knowledge::Nothing };
-        let memory = if self.no_learn { None } else { Some(Memory::open(self.database.clone())?) };
+            if self.compare_donors { knowledge(self.database.as_ref()) } else { Knowledge::Nothing };
+        let memory = if self.no_learn { None } else { Some(Memory::open(self.database.as_ref())?) };
         let max_trials = self.max_trials.map(|n| n as usize);
         let (seed, log, compare) = (self.seed, self.log.clone(), self.compare_donors);
         let searching = SearchOptions { seed, log, max_trials, compare };

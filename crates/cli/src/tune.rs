@@ -4,6 +4,7 @@ use crate::draw::Drawing;
 use crate::dry;
 use crate::exit::Exit;
 use crate::go_on::GoOn;
+use crate::knowledge::{KnowledgeArgs, Memory};
 use crate::manner::Manner;
 use crate::mistakes::Mistake;
 use crate::notes;
@@ -11,13 +12,14 @@ use crate::program::{FileArgs, ProgramArgs, RunArgs};
 use crate::project::{BuildArgs, Told, given};
 use crate::table;
 use crate::terminal::View;
-use crate::tuning::{JudgingArgs, KnowledgeArgs, Memory, ReportFormat, ResultArgs, duration, print_report};
+use crate::tuning::{JudgingArgs, ReportFormat, ResultArgs, duration, print_report};
 use anyhow::bail;
 use clap::Args as _;
 use oxeye::{
     CONFIG_FILE, Focus, FoundValues, LEAST_SPEEDUP, LOCK_FILE, NamedPlace, Options, Progress, ProjectConfig,
     Report, SavedRecipes, TuneOutput, TuneReport,
 };
+use oxeye_database::Location;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -248,7 +250,7 @@ impl Args {
         self.judging.apply(&mut options);
         self.results.apply(&mut options, &[])?;
         let memory = match self.learn {
-            true => Some(Memory::open(self.knowledge.database.clone())?),
+            true => Some(Memory::open(self.knowledge.database.as_ref())?),
             false => self.knowledge.check().map(|()| None)?,
         };
         self.knowledge.apply(&mut options);
@@ -278,6 +280,7 @@ impl Args {
             exclude: search.exclude.clone(),
             min_share: search.min_share,
             min_speedup: self.min_speedup,
+            database: self.knowledge.database.as_ref().map(Location::to_string),
             ..given(&self.build, &self.run, &self.judging)
         }
     }
@@ -318,9 +321,9 @@ impl Args {
     pub(crate) fn go_on(&self) -> Option<GoOn> {
         let program = self.program().ok()??;
         let options = || {
-            let database = self.knowledge.database.as_deref().map(|path| path.to_str().map(str::to_owned));
-            let database = match database {
-                Some(path) => vec!["--database".to_owned(), path?],
+            let database = match &self.knowledge.database {
+                Some(Location::File(path)) => vec!["--database".to_owned(), path.to_str()?.to_owned()],
+                Some(Location::Server(address)) => vec!["--database".to_owned(), address.clone()],
                 None => Vec::new(),
             };
             Some([self.results.words()?, self.judging.words(), database].concat())

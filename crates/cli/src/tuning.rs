@@ -10,10 +10,7 @@ use crate::terminal::{View, print_or_quit};
 use anyhow::bail;
 use clap::ValueEnum;
 pub(crate) use oxeye::parse_duration as duration;
-use oxeye::{DonorSearch, FpPolicy, Knowledge, Options, Report};
-use oxeye_database::{
-    Addition, Count, DatabaseError, NewEntry, OnDamage, RecipeStore, SqliteStore, default_path,
-};
+use oxeye::{FpPolicy, Options, Report};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -221,95 +218,4 @@ pub(crate) fn print_report(
         oxeye::write_atomically(path, text().as_bytes())?;
     }
     manner.say(shown)
-}
-
-/// Where a subcommand looks up what helped other nests.
-#[derive(clap::Args)]
-#[command(next_help_heading = "Database")]
-pub(crate) struct KnowledgeArgs {
-    /// The recipe database to learn from, besides the built-in one
-    ///
-    /// [default: as `oxeye db path` says]
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub(crate) database: Option<PathBuf>,
-    /// Do not look up similar nests
-    ///
-    /// Only what the nest itself suggests is tried then.
-    #[arg(long, conflicts_with = "database", hide_short_help = true)]
-    no_database: bool,
-    /// How nests to learn from are found: embedding, static, hand-made, random or none
-    #[arg(long, value_name = "HOW", default_value = "embedding", hide = true, value_parser = donor_search)]
-    donors: DonorSearch,
-}
-
-impl KnowledgeArgs {
-    /// Puts what these arguments say into the options.
-    pub(crate) fn apply(&self, options: &mut Options) {
-        (options.knowledge, options.donors) = self.chosen();
-    }
-
-    /// Where recipes are looked up, and how.
-    pub(crate) fn chosen(&self) -> (Knowledge, DonorSearch) {
-        let knowledge = if self.no_database { Knowledge::Nothing } else { knowledge(self.database.clone()) };
-        (knowledge, self.donors)
-    }
-
-    /// For a run that only looks up: a database that is not there is an empty one, but its folder has to be there.
-    ///
-    /// # Errors
-    /// If it is not.
-    pub(crate) fn check(&self) -> Result<(), Mistake> {
-        let folder = self.database.as_deref().and_then(Path::parent);
-        match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-            Some(folder) => Err(Mistake::new(format!("--database: there is no folder {}", folder.display()))),
-            None => Ok(()),
-        }
-    }
-}
-
-/// What is known in a database that was named, or in the user's own.
-pub(crate) fn knowledge(named: Option<PathBuf>) -> Knowledge {
-    // Where there is no home, there is nothing of one's own to look up.
-    own_database(named).map_or(Knowledge::Shipped, |(path, on_damage)| Knowledge::Own { path, on_damage })
-}
-
-/// The database that was named, or the user's own, which is set aside where it is damaged: one that was named, perhaps by
-/// mistake, is left as it is.
-pub(crate) fn own_database(named: Option<PathBuf>) -> Result<(PathBuf, OnDamage), DatabaseError> {
-    match named {
-        Some(path) => Ok((path, OnDamage::Refuse)),
-        None => Ok((default_path()?, OnDamage::SetAside)),
-    }
-}
-
-fn donor_search(text: &str) -> Result<DonorSearch, String> {
-    let known = DonorSearch::ALL.map(DonorSearch::name);
-    let found = DonorSearch::ALL.into_iter().find(|how| how.name() == text);
-    found.ok_or_else(|| format!("it is one of {}", known.join(", ")))
-}
-
-/// The database that a run adds to.
-pub(crate) struct Memory(SqliteStore);
-
-impl Memory {
-    /// Opens the database. Done before anything is measured, so that a run which could not keep what it learns fails at once.
-    pub(crate) fn open(path: Option<PathBuf>) -> anyhow::Result<Self> {
-        let (path, on_damage) = own_database(path)?;
-        Ok(Self(SqliteStore::open(&path, on_damage)?))
-    }
-
-    /// Adds entries, and says in a line what came of it: the tuned file is worth having either way.
-    pub(crate) fn learn(mut self, entries: Vec<NewEntry>) -> String {
-        let n_entries = entries.len();
-        let batch: Vec<Addition> =
-            entries.into_iter().map(|content| Addition { content, count: Count::Trial }).collect();
-        let put = self.0.put(&batch);
-        let set_aside = self.0.take_set_aside().into_iter().map(|renamed| format!("{renamed}\n"));
-        let plural = if n_entries == 1 { "trial" } else { "trials" };
-        let learnt = match put {
-            Ok(_) => format!("learnt: {n_entries} {plural} added to {}\n", self.0.path().display()),
-            Err(error) => format!("nothing was learnt: {error}\n"),
-        };
-        set_aside.chain([learnt]).collect()
-    }
 }

@@ -1,58 +1,86 @@
-//! Times a nearest-neighbour search among many embeddings, given the number of entries and the length of the vectors:
+//! Times nearest-neighbour searches among many embeddings, given the number of entries and the length of the vectors, in a file; given
+//! the address of an empty PostgreSQL database as well, there, too, with the part of the neighbours that are found:
 //!
 //! ```text
 //! cargo run --release -p oxeye-database --example nearest -- 100000 64
+//! cargo run --release -p oxeye-database --example nearest -- 100000 64 postgresql:///recipes
 //! ```
 
 use oxeye_database::*;
 use oxeye_random::SplitMix64;
 use std::time::Instant;
 
+const N_SEARCHES: usize = 101;
+const N_NEAREST: usize = 10;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1).map(|word| word.parse::<usize>());
-    let n_entries = arguments.next().transpose()?.unwrap_or(100_000);
-    let dimension = arguments.next().transpose()?.unwrap_or(64);
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |default| arguments.next().map_or(Ok(default), |word| word.parse::<usize>());
+    let (n_entries, dimension) = (number(100_000)?, number(64)?);
+    let address = arguments.next();
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("recipes.sqlite");
-    let mut random = SplitMix64::new(0x0b5e_55ed);
 
+    println!("in a file");
+    let mut file = SqliteStore::open(&path, OnDamage::Refuse)?;
+    fill(&mut file, n_entries, dimension)?;
+    println!("  {} MB", std::fs::metadata(&path)?.len() / 1_000_000);
     let start = Instant::now();
-    let mut store = SqliteStore::open(&path, OnDamage::Refuse)?;
+    let file = SqliteStore::open(&path, OnDamage::Refuse)?;
+    println!("  opened and checked in {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    let exact = search(&file, dimension)?;
+    if let Some(address) = address {
+        let mut server = PostgresStore::open(&address, "benchmark")?;
+        fill(&mut server, n_entries, dimension)?;
+        println!("on {address}, {} pgvector", if server.has_vectors()? { "with" } else { "without" });
+        let found = search(&server, dimension)?;
+        let n_found = exact
+            .iter()
+            .zip(&found)
+            .map(|(exact, found)| exact.iter().filter(|hash| found.contains(hash)).count());
+        let n_all: usize = exact.iter().map(Vec::len).sum();
+        println!("  recall {:.4}", n_found.sum::<usize>() as f64 / n_all as f64);
+    }
+    Ok(())
+}
+
+/// Adds random entries, the same for each store.
+fn fill(store: &mut dyn RecipeStore, n_entries: usize, dimension: usize) -> Result<(), DatabaseError> {
+    let mut random = SplitMix64::new(0x0b5e_55ed);
+    let start = Instant::now();
     let mut n_left = n_entries;
     while n_left > 0 {
         let n_now = n_left.min(1000);
-        let batch: Vec<Addition> = (0..n_now)
-            .map(|k| Addition {
-                content: entry(n_left - k, vector(&mut random, dimension)),
-                count: Count::Trial,
-            })
-            .collect();
+        let one =
+            |k| Addition { content: entry(n_left - k, vector(&mut random, dimension)), count: Count::Trial };
+        let batch: Vec<Addition> = (0..n_now).map(one).collect();
         store.put(&batch)?;
         n_left -= n_now;
     }
-    let megabytes = std::fs::metadata(&path)?.len() / 1_000_000;
-    println!("{n_entries} entries added in {:.2} s, {megabytes} MB", start.elapsed().as_secs_f64());
+    println!("  {n_entries} entries added in {:.2} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
 
-    let start = Instant::now();
-    let store = SqliteStore::open(&path, OnDamage::Refuse)?;
-    println!("opened and checked in {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
-
+/// Times searches, and returns the nests that they find.
+fn search(store: &dyn RecipeStore, dimension: usize) -> Result<Vec<Vec<String>>, DatabaseError> {
+    let mut random = SplitMix64::new(0x5eed);
     let filter = Filter { verdict: Some(VerdictKind::Gained), one_per_nest: true, ..Filter::default() };
+    let mut all = Vec::new();
     for (name, filter) in [("no filter", Filter::default()), ("gains, one a nest", filter)] {
         let mut times = Vec::new();
-        for _ in 0..21 {
+        for _ in 0..N_SEARCHES {
             let to = Embedding { space: space(), nest: vector(&mut random, dimension), nodes: vec![] };
             let start = Instant::now();
-            let found = store.nearest(&to, 10, &filter)?;
+            let found = store.nearest(&to, N_NEAREST, &filter)?;
             times.push(start.elapsed().as_secs_f64() * 1e3);
-            assert_eq!(found.len(), n_entries.min(10));
+            all.push(found.into_iter().map(|(entry, _)| entry.content.nest.hash).collect());
         }
         let first = times.remove(0);
         times.sort_by(f64::total_cmp);
         let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
-        println!("{name}: first {first:.1} ms, then median {median:.2} ms, worst {worst:.2} ms");
+        println!("  {name}: first {first:.1} ms, then median {median:.2} ms, worst {worst:.2} ms");
     }
-    Ok(())
+    Ok(all)
 }
 
 fn space() -> EmbeddingSpace {
@@ -87,6 +115,14 @@ fn entry(number: usize, vector: Vec<f32>) -> NewEntry {
     }
 }
 
+/// Vectors of nests lie near each other: around one of 500 points, each of which has a few directions.
 fn vector(random: &mut SplitMix64, dimension: usize) -> Vec<f32> {
-    (0..dimension).map(|_| random.unit() as f32 - 0.5).collect()
+    let mut of_kind = SplitMix64::new((random.unit() * 500.0) as u64);
+    let mut vector: Vec<f32> = (0..dimension).map(|_| of_kind.unit() as f32 - 0.5).collect();
+    for _ in 0..8 {
+        let along = (random.unit() - 0.5) as f32;
+        vector.iter_mut().for_each(|x| *x += 0.3 * along * (of_kind.unit() as f32 - 0.5));
+    }
+    vector.iter_mut().for_each(|x| *x += 0.02 * (random.unit() as f32 - 0.5));
+    vector
 }

@@ -1,4 +1,4 @@
-//! The user's own store in front of the shipped one.
+//! The user's own store in front of others.
 
 use crate::{
     AddOutcome, Addition, Context, DatabaseError, Embedding, Entries, Entry, EntryId, Filter, Order,
@@ -7,29 +7,37 @@ use crate::{
 use std::collections::HashSet;
 
 /// Two stores as one: additions go to the upper, reads come from both. An entry of the upper store hides the one of the
-/// lower store with the same identity. Ids of the lower store are [`EntryId::Shipped`].
+/// lower store with the same identity. What is the lower store's own has ids of another kind here.
 pub struct Layered<U, L> {
     upper: U,
     lower: L,
+    /// The kind of ids of what is the lower store's own.
+    kind: fn(u64) -> EntryId,
 }
 
 impl<U: RecipeStore, L: RecipeStore> Layered<U, L> {
     /// The user's own store over a default, which is never written.
     pub fn new(upper: U, lower: L) -> Self {
-        Self { upper, lower }
+        Self { upper, lower, kind: EntryId::Shipped }
+    }
+
+    /// The user's own store over one that is shared, which is not written, and may itself have others below it.
+    pub fn over_shared(upper: U, lower: L) -> Self {
+        Self { upper, lower, kind: EntryId::Shared }
+    }
+
+    /// An entry of the lower store as one of both.
+    fn of_lower(kind: fn(u64) -> EntryId, mut entry: Entry) -> Entry {
+        if let EntryId::Own(number) = entry.id {
+            entry.id = kind(number);
+        }
+        entry
     }
 
     /// The user's own store.
     pub fn upper(&self) -> &U {
         &self.upper
     }
-}
-
-fn shipped(mut entry: Entry) -> Entry {
-    if let EntryId::Own(number) = entry.id {
-        entry.id = EntryId::Shipped(number);
-    }
-    entry
 }
 
 impl<U: RecipeStore, L: RecipeStore> RecipeStore for Layered<U, L> {
@@ -41,7 +49,10 @@ impl<U: RecipeStore, L: RecipeStore> RecipeStore for Layered<U, L> {
     fn get(&self, id: EntryId) -> Result<Option<Entry>, DatabaseError> {
         match id {
             EntryId::Own(_) => self.upper.get(id),
-            EntryId::Shipped(number) => Ok(self.lower.get(EntryId::Own(number))?.map(shipped)),
+            EntryId::Shared(number) | EntryId::Shipped(number) => {
+                let theirs = if (self.kind)(number) == id { EntryId::Own(number) } else { id };
+                Ok(self.lower.get(theirs)?.map(|entry| Self::of_lower(self.kind, entry)))
+            }
         }
     }
 
@@ -50,8 +61,11 @@ impl<U: RecipeStore, L: RecipeStore> RecipeStore for Layered<U, L> {
         let upper = self.upper.exact(hash, context)?;
         let lower = self.lower.exact(hash, context)?;
         let own: HashSet<_> = upper.iter().map(|e| e.content.identity()).collect();
-        let lower: Vec<Entry> =
-            lower.into_iter().filter(|e| !own.contains(&e.content.identity())).map(shipped).collect();
+        let lower: Vec<Entry> = lower
+            .into_iter()
+            .filter(|e| !own.contains(&e.content.identity()))
+            .map(|entry| Self::of_lower(self.kind, entry))
+            .collect();
         Ok(upper.into_iter().chain(lower).collect())
     }
 
@@ -63,7 +77,7 @@ impl<U: RecipeStore, L: RecipeStore> RecipeStore for Layered<U, L> {
         let lower: Vec<(Entry, f32)> = lower
             .into_iter()
             .filter(|(e, _)| !own.contains(&e.content.identity()))
-            .map(|(entry, distance)| (shipped(entry), distance))
+            .map(|(entry, distance)| (Self::of_lower(self.kind, entry), distance))
             .collect();
         Ok(store::rank(upper.into_iter().chain(lower).collect(), k, filter.one_per_nest))
     }
@@ -73,7 +87,7 @@ impl<U: RecipeStore, L: RecipeStore> RecipeStore for Layered<U, L> {
         let mut nests = self.upper.nests()?;
         let own: HashSet<String> = nests.iter().map(|e| e.content.nest.hash.clone()).collect();
         let lower = self.lower.nests()?.into_iter().filter(|e| !own.contains(&e.content.nest.hash));
-        nests.extend(lower.map(shipped));
+        nests.extend(lower.map(|entry| Self::of_lower(self.kind, entry)));
         nests.sort_by(|a, b| a.content.nest.hash.cmp(&b.content.nest.hash));
         Ok(nests)
     }
@@ -81,7 +95,8 @@ impl<U: RecipeStore, L: RecipeStore> RecipeStore for Layered<U, L> {
     /// The lower store counts as the older.
     fn entries(&self, order: Order) -> Entries<'_> {
         let upper = self.upper.entries(order);
-        let lower = self.lower.entries(order).map(|entry| entry.map(shipped));
+        let kind = self.kind;
+        let lower = self.lower.entries(order).map(move |entry| Ok(Self::of_lower(kind, entry?)));
         match order {
             Order::OldestFirst => Box::new(lower.chain(upper)),
             Order::NewestFirst => Box::new(upper.chain(lower)),
@@ -138,6 +153,20 @@ mod tests {
             for entry in all {
                 assert_eq!(store.get(entry.id).expect("reads"), Some(entry));
             }
+        }
+    }
+
+    #[test]
+    fn three_stores_are_told_apart() {
+        let mut own = MemoryStore::new();
+        own.add(testing::entry(1, 1)).expect("adds");
+        own.add(testing::entry(4, 1)).expect("adds");
+        let store = Layered::over_shared(own, layered());
+        let entry = testing::entry(1, 1);
+        assert_eq!(ids(store.exact(&entry.nest.hash, &entry.context).expect("reads")), ["1", "t1", "s3"]);
+        for entry in store.entries(Order::OldestFirst) {
+            let entry = entry.expect("reads");
+            assert_eq!(store.get(entry.id).expect("reads"), Some(entry));
         }
     }
 

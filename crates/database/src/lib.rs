@@ -60,8 +60,9 @@
 //!
 //! # What it does not do
 //!
-//! It makes no embeddings, applies no recipes and measures nothing. Nothing leaves the machine but by [`export`].
+//! It makes no embeddings, applies no recipes and measures nothing. Nothing leaves the machine but by [`export`] and [`push`].
 
+mod consent;
 mod entry;
 mod error;
 mod exchange;
@@ -84,19 +85,21 @@ mod testing;
 mod tests;
 mod timestamp;
 
+pub use consent::Consents;
 pub use entry::{
     Context, Embedding, EmbeddingSpace, Entry, FpPolicy, Identity, Measured, NewEntry, NodeEmbedding,
     NormalForm, Origin, Provenance, RecipeText, Speedup, Verdict, VerdictKind,
 };
 pub use error::DatabaseError;
 pub use exchange::{
-    BadLine, EXCHANGE_SCHEMA, OnBadLine, Tally, exchange_line, export, export_file, import, merge, parse_line, push,
+    BadLine, EXCHANGE_SCHEMA, OnBadLine, Tally, exchange_line, export, export_file, import, merge,
+    parse_line, push,
 };
 pub use file::{OnDamage, SetAside};
 pub use id::EntryId;
 pub use json::Json;
 pub use layered::Layered;
-pub use location::default_path;
+pub use location::{Location, default_location, default_path};
 pub use memory::MemoryStore;
 pub use server::PostgresStore;
 pub use sharing::{Difference, SharedField, Sharing, difference};

@@ -211,9 +211,16 @@ fn variable<'s>(
     field: &str,
 ) -> Option<(VarId, Vec<&'s Option<Expr>>)> {
     let outer = file.var(var).clone();
-    // `p->x` follows a pointer to its structure; of an array it is an element.
-    let is_followed = matches!((&outer.ty, subscripts), (Type::Pointer { .. }, [None]));
-    let structure = peeled(&outer.ty, subscripts.len())?;
+    // `p->x` follows a pointer to its structure, and `(*p)->x` two; of an array it is an element.
+    let n_followed = pointers_to_structure(&outer.ty).filter(|n| *n == subscripts.len());
+    // `p[0]->x` as well, but `p[0].x` is an element of an array.
+    let is_first =
+        |e: &Option<Expr>| e.as_ref().is_none_or(|e| constant(e) == Some(0) && subscripts.len() > 1);
+    let n_followed = n_followed.filter(|_| subscripts.iter().all(is_first));
+    let structure = match n_followed {
+        Some(n) => (0..n).try_fold(&outer.ty, |ty, _| ty.pointee())?,
+        None => peeled(&outer.ty, subscripts.len())?,
+    };
     let Type::Struct(id) = structure else { return None };
     let ty = file.structures[*id].field(field)?.ty.clone();
     let (root, mut steps) = match &outer.member {
@@ -221,19 +228,26 @@ fn variable<'s>(
         None => (var, Vec::new()),
     };
     let n_known = steps.iter().filter(|s| **s == Step::Subscript).count();
-    if is_followed {
+    if let Some(n) = n_followed {
         if n_known > 0 {
             return None;
         }
-        steps.push(Step::Follow);
+        steps.extend(std::iter::repeat_n(Step::Follow, n));
     } else {
         let n_more = subscripts.len().checked_sub(n_known)?;
         steps.extend(std::iter::repeat_n(Step::Subscript, n_more));
     }
     steps.push(step_to(field));
-    let taken = if is_followed { &[] } else { subscripts };
+    let taken = if n_followed.is_some() { &[] } else { subscripts };
     let ty = rebuilt(&outer.ty, taken.len(), ty)?;
     Some((intern(file, root, steps, ty), taken.iter().collect()))
+}
+
+/// How many pointers have to be followed from a variable of this type to a structure; `None` if it is no pointer.
+fn pointers_to_structure(ty: &Type) -> Option<usize> {
+    let pointee = |ty: &Type| if let Type::Pointer { to, .. } = ty { Some((**to).clone()) } else { None };
+    let all: Vec<Type> = std::iter::successors(pointee(ty), pointee).collect();
+    matches!(all.last()?, Type::Struct(_)).then_some(all.len())
 }
 
 /// The variable for a path from a root.

@@ -2,29 +2,30 @@
 
 use crate::errors::Raised;
 use oxeye_database::{
-    Addition, Count, Entry, EntryId, OnBadLine, OnDamage, Order, RecipeStore, SqliteStore, Tally,
-    default_path, exchange_line, export_file, import, merge, parse_line,
+    Addition, Count, DatabaseError, Entry, EntryId, Location, OnBadLine, OnDamage, Order, PostgresStore,
+    RecipeStore, SqliteStore, Tally, default_location, exchange_line, export_file, import, merge, parse_line,
 };
 use pyo3::prelude::*;
 use serde_json::Value;
+use std::ffi::OsString;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A recipe database in one file, or the one that is part of the package.
+/// A recipe database in one file or on a server, or the one that is part of the package.
 #[pyclass(frozen, module = "oxeye._oxeye")]
 pub(crate) struct Store {
-    store: Mutex<SqliteStore>,
-    path: Option<PathBuf>,
+    store: Mutex<Box<dyn RecipeStore>>,
+    location: Option<Location>,
 }
 
 impl Store {
-    fn open(&self) -> MutexGuard<'_, SqliteStore> {
+    fn open(&self) -> MutexGuard<'_, Box<dyn RecipeStore>> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn writable(&self) -> Result<(), Raised> {
-        match self.path {
+        match self.location {
             Some(_) => Ok(()),
             None => Err(Raised::new("DatabaseError", "the database of the package is only read")),
         }
@@ -45,29 +46,53 @@ fn told(tally: &Tally) -> PyResult<String> {
 
 #[pymethods]
 impl Store {
-    /// Opens a file, which is made if it is not there.
+    /// Opens a file, which is made if it is not there, or connects to a server.
     #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let store = py.detach(|| SqliteStore::open(&path, OnDamage::Refuse)).map_err(Raised::from)?;
-        Ok(Self { store: Mutex::new(store), path: Some(path) })
+    fn new(py: Python<'_>, name: OsString) -> PyResult<Self> {
+        let location = Location::from(name.as_os_str());
+        let open = || -> Result<Box<dyn RecipeStore>, DatabaseError> {
+            let person = std::env::var("USER").unwrap_or_default();
+            Ok(match &location {
+                Location::File(path) => Box::new(SqliteStore::open(path, OnDamage::Refuse)?),
+                Location::Server(address) => Box::new(PostgresStore::open(address, &person)?),
+            })
+        };
+        let store = Mutex::new(py.detach(open).map_err(Raised::from)?);
+        Ok(Self { store, location: Some(location) })
     }
 
     /// The one that is part of the package.
     #[staticmethod]
     fn shipped(py: Python<'_>) -> PyResult<Self> {
         let store = py.detach(oxeye::shipped_recipes).map_err(Raised::from)?;
-        Ok(Self { store: Mutex::new(store), path: None })
+        Ok(Self { store: Mutex::new(Box::new(store)), location: None })
     }
 
     /// Where the user's own is.
     #[staticmethod]
-    fn default_path() -> PyResult<PathBuf> {
-        Ok(default_path().map_err(Raised::from)?)
+    fn default_location() -> PyResult<OsString> {
+        Ok(match default_location().map_err(Raised::from)? {
+            Location::File(path) => path.into(),
+            Location::Server(address) => address.into(),
+        })
     }
 
+    /// The file, if it is one.
     #[getter]
     fn path(&self) -> Option<PathBuf> {
-        self.path.clone()
+        match self.location.as_ref()? {
+            Location::File(path) => Some(path.clone()),
+            Location::Server(_) => None,
+        }
+    }
+
+    /// The server's address, if it is one.
+    #[getter]
+    fn address(&self) -> Option<String> {
+        match self.location.as_ref()? {
+            Location::File(_) => None,
+            Location::Server(address) => Some(address.clone()),
+        }
     }
 
     fn n_entries(&self, py: Python<'_>) -> PyResult<u64> {
@@ -121,7 +146,7 @@ impl Store {
         let file = std::fs::File::open(&path);
         let file = file
             .map_err(|error| Raised::new("InputError", format!("cannot read {}: {error}", path.display())))?;
-        let tally = py.detach(|| import(&mut *self.open(), &name, &mut BufReader::new(file), on_bad));
+        let tally = py.detach(|| import(&mut **self.open(), &name, &mut BufReader::new(file), on_bad));
         told(&tally.map_err(Raised::from)?)
     }
 
@@ -131,13 +156,13 @@ impl Store {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let tally = py.detach(|| {
             let other = SqliteStore::open_read_only(&path)?;
-            merge(&mut *self.open(), &name, &other)
+            merge(&mut **self.open(), &name, &other)
         });
         told(&tally.map_err(Raised::from)?)
     }
 
     /// Writes all entries as JSON Lines, and returns how many.
     fn export_file(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-        Ok(py.detach(|| export_file(&*self.open(), &path)).map_err(Raised::from)?)
+        Ok(py.detach(|| export_file(&**self.open(), &path)).map_err(Raised::from)?)
     }
 }

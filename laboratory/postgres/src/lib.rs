@@ -10,34 +10,55 @@ pub struct Server {
     programs: PathBuf,
 }
 
-/// A new server; `None` where PostgreSQL is not installed, unless `OXEYE_REQUIRE` asks for it.
+/// A new server; `None` where PostgreSQL is not installed, unless `OXEYE_REQUIRE` asks for `postgres`.
+///
+/// # Panics
+/// If it is installed and does not start.
 pub fn server() -> Option<Server> {
-    let Some(programs) = programs() else {
-        let required = std::env::var("OXEYE_REQUIRE").unwrap_or_default();
-        assert!(!required.split(',').any(|name| name == "postgres"), "OXEYE_REQUIRE: there is no PostgreSQL");
-        eprintln!("skipped: there is no PostgreSQL");
-        return None;
-    };
-    let server = Server { folder: tempfile::tempdir().expect("a folder"), programs };
-    server.give_away();
-    let data = server.data();
-    let made = server.command("initdb", &["-D", &data, "-U", "oxeye", "-A", "trust", "-N"]);
-    assert!(made, "initdb");
-    server.start();
-    Some(server)
+    let found = installed();
+    if found.is_none() {
+        skip("postgres");
+    }
+    found.map(Server::of)
 }
 
-/// The folder of `initdb`: of the search path, of Debian, or of the Python package that has pgvector with it.
-fn programs() -> Option<PathBuf> {
+/// A new server with pgvector: the one whose programs are in the folder `OXEYE_PGVECTOR`. `None` where there is none, unless
+/// `OXEYE_REQUIRE` asks for `pgvector`.
+///
+/// # Panics
+/// If it does not start.
+pub fn server_with_vectors() -> Option<Server> {
+    let found = std::env::var_os("OXEYE_PGVECTOR").map(PathBuf::from);
+    if found.is_none() {
+        skip("pgvector");
+    }
+    found.map(Server::of)
+}
+
+fn skip(what: &str) {
+    let required = std::env::var("OXEYE_REQUIRE").unwrap_or_default();
+    assert!(!required.split(',').any(|name| name == what), "OXEYE_REQUIRE: there is no {what}");
+    eprintln!("skipped: there is no {what}");
+}
+
+/// The folder of `initdb`: of the search path, or of Debian.
+fn installed() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let named = std::env::var_os("OXEYE_POSTGRES").map(PathBuf::from);
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let debian = versions.filter_map(|version| Some(version.ok()?.path().join("bin")));
-    let all = named.into_iter().chain(std::env::split_paths(&path)).chain(debian);
-    all.into_iter().find(|folder| folder.join("initdb").is_file())
+    std::env::split_paths(&path).chain(debian).find(|folder| folder.join("initdb").is_file())
 }
 
 impl Server {
+    fn of(programs: PathBuf) -> Self {
+        let server = Self { folder: tempfile::tempdir().expect("a folder"), programs };
+        server.give_away();
+        let data = server.data();
+        assert!(server.command("initdb", &["-D", &data, "-U", "oxeye", "-A", "trust", "-N"]), "initdb");
+        server.start();
+        server
+    }
+
     fn data(&self) -> String {
         self.folder.path().join("data").display().to_string()
     }
@@ -100,6 +121,17 @@ impl Server {
     /// The address of a database for a user.
     pub fn address(&self, database: &str, user: &str) -> String {
         format!("postgresql:///{database}?host={}&user={user}", self.folder.path().display())
+    }
+
+    /// Whether an extension is installed.
+    ///
+    /// # Panics
+    /// If the server is not there.
+    pub fn has(&self, extension: &str) -> bool {
+        let address = self.address("postgres", "oxeye");
+        let mut connection = oxeye_libpq::Connection::open(&address, &[]).expect("a connection");
+        let query = "select 1 from pg_available_extensions where name = $1";
+        !connection.query(query, &[Some(extension)]).expect("extensions").is_empty()
     }
 
     /// Runs statements as the owner.

@@ -19,6 +19,7 @@ mod project_files;
 mod recipes;
 mod rows;
 mod scattered;
+mod server;
 mod shares;
 mod sizes;
 mod teams;

@@ -96,7 +96,11 @@ impl PostgresStore {
         let version = schema::version(&mut connection).map_err(fail)?;
         let known = schema::MIGRATIONS.len() as i64;
         if version > known {
-            return Err(DatabaseError::NewerSchema { path: PathBuf::from(&self.address), found: version, known });
+            return Err(DatabaseError::NewerSchema {
+                path: PathBuf::from(&self.address),
+                found: version,
+                known,
+            });
         }
         let extension = schema::extension(&mut connection).map_err(fail)?;
         Ok(Session { connection, is_made: version == known, extension })
@@ -159,11 +163,8 @@ impl PostgresStore {
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, DatabaseError>,
     ) -> Result<T, DatabaseError> {
         self.within("write", true, |session| {
-            let next = "update oxeye.state set revision = revision + 1 returning revision";
-            let rows = session.connection.query(next, &[]).map_err(|failure| self.failed("write", failure))?;
-            let revision = rows.text(0, 0).unwrap_or_default().to_owned();
             let Session { connection, extension, .. } = session;
-            work(&mut Writer { connection, extension: extension.as_ref(), person: &self.person, revision })
+            work(&mut Writer { connection, extension: extension.as_ref(), person: &self.person })
         })
     }
 
@@ -215,14 +216,17 @@ impl RecipeStore for PostgresStore {
     }
 
     fn nests(&self) -> Result<Vec<Entry>, DatabaseError> {
-        let first = "where e.id in (select min(id) from oxeye.entry group by nest) order by e.nest collate \"C\"";
+        let first =
+            "where e.id in (select min(id) from oxeye.entry group by nest) order by e.nest collate \"C\"";
         self.read(|session| rows::select(&mut session.connection, first, &[]))
     }
 
     fn entries(&self, order: Order) -> Entries<'_> {
         let (condition, start) = match order {
             Order::OldestFirst => ("where e.id > $1::bigint order by e.id limit $2::bigint", 0),
-            Order::NewestFirst => ("where e.id < $1::bigint order by e.id desc limit $2::bigint", i64::MAX as u64),
+            Order::NewestFirst => {
+                ("where e.id < $1::bigint order by e.id desc limit $2::bigint", i64::MAX as u64)
+            }
         };
         portions(start, move |after, n| {
             let (after, n) = (after.to_string(), n.to_string());

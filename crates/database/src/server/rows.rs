@@ -106,8 +106,6 @@ pub(crate) struct Writer<'c> {
     pub(crate) extension: Option<&'c Extension>,
     /// Who lets these entries leave their machine.
     pub(crate) person: &'c str,
-    /// The number of this change.
-    pub(crate) revision: String,
 }
 
 impl Writer<'_> {
@@ -136,8 +134,8 @@ impl Writer<'_> {
             Change::Replaced
         } else {
             self.connection.query(
-                "update oxeye.entry set revision = $2::bigint, n_added = $3::bigint where id = $1::bigint",
-                &[Some(&id.to_string()), Some(&self.revision), Some(&n_added.to_string())],
+                "update oxeye.entry set n_added = $2::bigint where id = $1::bigint",
+                &[Some(&id.to_string()), Some(&n_added.to_string())],
             )?;
             Change::Kept
         };
@@ -150,7 +148,8 @@ impl Writer<'_> {
 
     fn nest(&mut self, nest: &NormalForm) -> Result<(), PutError> {
         let shared = (nest.text != NormalForm::WITHHELD).then_some(nest.text.as_str());
-        let known = self.connection.query("select text from oxeye.nest where hash = $1", &[Some(&nest.hash)])?;
+        let known =
+            self.connection.query("select text from oxeye.nest where hash = $1", &[Some(&nest.hash)])?;
         match (known.is_empty(), known.text(0, 0), shared) {
             (true, ..) => {
                 let insert = "insert into oxeye.nest (hash, text) values ($1, $2)";
@@ -188,7 +187,6 @@ impl Writer<'_> {
             statement,
             &[
                 id.map(|id| id.to_string()).as_deref(),
-                Some(&self.revision),
                 Some(&new.nest.hash),
                 Some(identity),
                 Some(new.verdict.kind().name()),
@@ -215,18 +213,13 @@ impl Writer<'_> {
     /// Gives an entry another embedding; `false` if there is no such entry.
     pub(crate) fn set_embedding(&mut self, id: u64, embedding: &Embedding) -> Result<bool, Failure> {
         let space = self.space(embedding)?;
-        let nodes = serde_json::to_string(&embedding.nodes).map_err(|e| unreadable("nodes", &e.to_string()))?;
+        let nodes =
+            serde_json::to_string(&embedding.nodes).map_err(|e| unreadable("nodes", &e.to_string()))?;
         let rows = self.connection.query(
             "update oxeye.entry
-             set space = $2::integer, vector = $3::real[], nodes = $4::json, revision = $5::bigint
+             set space = $2::integer, vector = $3::real[], nodes = $4::json
              where id = $1::bigint returning id",
-            &[
-                Some(&id.to_string()),
-                Some(&space.to_string()),
-                Some(&array(&embedding.nest)),
-                Some(&nodes),
-                Some(&self.revision),
-            ],
+            &[Some(&id.to_string()), Some(&space.to_string()), Some(&array(&embedding.nest)), Some(&nodes)],
         )?;
         Ok(!rows.is_empty())
     }
@@ -241,12 +234,7 @@ impl Writer<'_> {
         let rows = self.connection.query(
             "insert into oxeye.space (id, feature_schema, model, model_hash, dimension)
              select coalesce(max(id), 0) + 1, $1::integer, $2, $3, $4::integer from oxeye.space returning id",
-            &[
-                Some(&feature_schema.to_string()),
-                Some(model),
-                Some(model_hash),
-                Some(&dimension.to_string()),
-            ],
+            &[Some(&feature_schema.to_string()), Some(model), Some(model_hash), Some(&dimension.to_string())],
         )?;
         let id = number(&rows).unwrap_or_default();
         if let Some(extension) = self.extension {
@@ -257,14 +245,14 @@ impl Writer<'_> {
 }
 
 const INSERT: &str = "
-insert into oxeye.entry (id, revision, nest, identity, verdict, speedup, n_samples, host_key, threads, compiler,
-    compiler_version, policy, created_at, n_added, content, allowed_by)
-select coalesce($1::bigint, max(id) + 1, 1), $2::bigint, $3, $4, $5, $6::float8, $7::bigint, $8, $9::bigint, $10, $11, $12,
-    to_timestamp($13::float8), $14::bigint, $15::json, $16
+insert into oxeye.entry (id, nest, identity, verdict, speedup, n_samples, host_key, threads, compiler, compiler_version,
+    policy, created_at, n_added, content, allowed_by)
+select coalesce($1::bigint, max(id) + 1, 1), $2, $3, $4, $5::float8, $6::bigint, $7, $8::bigint, $9, $10, $11,
+    to_timestamp($12::float8), $13::bigint, $14::json, $15
 from oxeye.entry returning id";
 
 const UPDATE: &str = "
-update oxeye.entry set revision = $2::bigint, nest = $3, identity = $4, verdict = $5, speedup = $6::float8,
-    n_samples = $7::bigint, host_key = $8, threads = $9::bigint, compiler = $10, compiler_version = $11, policy = $12,
-    created_at = to_timestamp($13::float8), n_added = $14::bigint, content = $15::json, allowed_by = $16, stored_at = now()
+update oxeye.entry set nest = $2, identity = $3, verdict = $4, speedup = $5::float8, n_samples = $6::bigint, host_key = $7,
+    threads = $8::bigint, compiler = $9, compiler_version = $10, policy = $11, created_at = to_timestamp($12::float8),
+    n_added = $13::bigint, content = $14::json, allowed_by = $15, stored_at = now()
 where id = $1::bigint returning id";

@@ -10,16 +10,15 @@ pub(crate) const LOCK: i64 = 0x4f58_4559;
 
 /// `identity` is the JSON of recipe and context, which with the nest make an entry what it is; `content` the entry as a line of an
 /// export has it, without the normal form and the embedding. The columns beside `content` are for searching. A nest without a
-/// text is one whose normal form was not shared. `revision` counts transactions; ids have no gaps.
+/// text is one whose normal form was not shared. Ids have no gaps.
 const SCHEMA_1: &str = "
 create schema if not exists oxeye;
 
 create table oxeye.state (
     is_only boolean primary key default true check (is_only),
-    version integer not null,
-    revision bigint not null
+    version integer not null
 );
-insert into oxeye.state (version, revision) values (0, 0);
+insert into oxeye.state (version) values (0);
 
 create table oxeye.nest (
     hash text primary key,
@@ -37,7 +36,6 @@ create table oxeye.space (
 
 create table oxeye.entry (
     id bigint primary key,
-    revision bigint not null,
     nest text not null references oxeye.nest,
     identity text not null,
     verdict text not null,
@@ -58,7 +56,6 @@ create table oxeye.entry (
     stored_at timestamptz not null default now()
 );
 create unique index entry_identity on oxeye.entry (nest, md5(identity));
-create index entry_by_revision on oxeye.entry (revision);
 create index entry_by_space on oxeye.entry (space);
 ";
 

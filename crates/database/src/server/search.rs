@@ -10,8 +10,10 @@ use oxeye_libpq::{Connection, Failure};
 const MOST_INDEXED: usize = 2000;
 /// How many candidates an index keeps while it searches (`hnsw.ef_search`): at 100,000 entries, more than 99 of 100 neighbours
 /// are found.
-const N_KEPT: usize = 200;
+const N_KEPT: usize = 600;
 
+/// The same while the index is built.
+const N_KEPT_BUILDING: usize = 128;
 /// More than any store has.
 const MOST_WANTED: usize = 1 << 40;
 
@@ -29,7 +31,8 @@ pub(crate) fn add_index(
     connection.run("savepoint vectors")?;
     let made = connection.run(&format!(
         "create index entry_near_{space} on oxeye.entry
-         using hnsw ((vector::{schema}.vector({dimension})) {schema}.vector_l2_ops) where space = {space}"
+         using hnsw ((vector::{schema}.vector({dimension})) {schema}.vector_l2_ops)
+         with (ef_construction = {N_KEPT_BUILDING}) where space = {space}"
     ));
     if made.is_err() {
         connection.run("rollback to savepoint vectors")?;

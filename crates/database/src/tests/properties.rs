@@ -2,7 +2,8 @@
 
 use crate::{
     Addition, Context, Count, DatabaseError, Embedding, Entry, EntryId, Filter, FpPolicy, MemoryStore,
-    NewEntry, NormalForm, OnDamage, Order, PostgresStore, RecipeStore, Speedup, SqliteStore, Timestamp, Verdict, VerdictKind, testing,
+    NewEntry, NormalForm, OnDamage, Order, PostgresStore, RecipeStore, Speedup, SqliteStore, Timestamp,
+    Verdict, VerdictKind, testing,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -171,17 +172,31 @@ fn behaves_as_a_list(steps: Vec<Step>, open: &dyn Fn() -> Box<dyn RecipeStore>) 
     Ok(())
 }
 
-/// The same steps on a server, with the index of pgvector if it is installed there.
-#[test]
-fn a_server_is_a_list() {
-    let Some(server) = oxeye_postgres::server() else { return };
+fn a_server_is_a_list(server: &oxeye_postgres::Server, has_vectors: bool) {
     let mut runner = TestRunner::new(config(40));
     let steps = proptest::collection::vec(step(), 1..25);
     let run = runner.run(&steps, |steps| {
         let address = server.database();
-        behaves_as_a_list(steps, &|| Box::new(PostgresStore::open(&address, "me").expect("opens")))
+        let open = || PostgresStore::open(&address, "me").expect("opens");
+        behaves_as_a_list(steps, &|| Box::new(open()))?;
+        let is_made = open().n_entries().expect("reads") > 0;
+        prop_assert!(!is_made || open().has_vectors().expect("reads") == has_vectors);
+        Ok(())
     });
     run.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+#[test]
+fn a_server_without_vectors_is_a_list() {
+    let Some(server) = oxeye_postgres::server() else { return };
+    let has_vectors = server.has("vector");
+    a_server_is_a_list(&server, has_vectors);
+}
+
+#[test]
+fn a_server_with_vectors_is_a_list() {
+    let Some(server) = oxeye_postgres::server_with_vectors() else { return };
+    a_server_is_a_list(&server, true);
 }
 
 proptest! {

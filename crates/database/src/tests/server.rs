@@ -1,7 +1,8 @@
 //! What can happen to a server, and what happens then.
 
 use crate::{
-    Addition, Count, DatabaseError, Filter, OnDamage, Order, PostgresStore, RecipeStore, SqliteStore, merge, testing,
+    Addition, Count, DatabaseError, Filter, OnDamage, Order, PostgresStore, RecipeStore, SqliteStore, merge,
+    testing,
 };
 use oxeye_postgres::{Server, server};
 
@@ -99,12 +100,15 @@ fn readers_read_and_are_told_that_they_may_not_write() {
     // Before there are tables, there is nothing to read.
     assert_eq!(open(&theirs).n_entries().expect("reads"), 0);
     open(&address).add(testing::entry(1, 1)).expect("adds");
-    server.run(&name, "grant usage on schema oxeye to reader; grant select on all tables in schema oxeye to reader");
+    server.run(
+        &name,
+        "grant usage on schema oxeye to reader; grant select on all tables in schema oxeye to reader",
+    );
     let mut reader = open(&theirs);
     let near = testing::entry(1, 1).embedding.expect("vectors");
     assert_eq!(reader.nearest(&near, 5, &Filter::default()).expect("reads").len(), 1);
     let refused = text(reader.add(testing::entry(1, 2)));
-    assert!(refused.ends_with("cannot be written: permission denied for table state"), "{refused}");
+    assert!(refused.ends_with("cannot be written: permission denied for table entry"), "{refused}");
     assert_eq!(reader.n_entries().expect("reads"), 1);
 }
 
@@ -120,7 +124,10 @@ fn addresses_with_passwords_are_refused_without_being_shown() {
     }
     assert!(text(PostgresStore::open("postgresql://host?colour=red", "me")).contains("colour"));
     let away = text(PostgresStore::open("postgresql:///recipes?host=/nowhere", "me"));
-    assert!(away.starts_with("cannot reach the recipe database postgresql:///recipes?host=/nowhere: "), "{away}");
+    assert!(
+        away.starts_with("cannot reach the recipe database postgresql:///recipes?host=/nowhere: "),
+        "{away}"
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What leaves the machine, and what does not.
 
 use crate::{
-    Difference, MemoryStore, NewEntry, NormalForm, RecipeStore, SharedField, Sharing, Verdict, difference, merge, push,
-    testing,
+    Difference, MemoryStore, NewEntry, NormalForm, RecipeStore, SharedField, Sharing, Verdict, difference,
+    merge, push, testing,
 };
 
 /// A trial with something private in each of its fields.
@@ -63,6 +63,7 @@ fn what_was_pulled_is_not_pushed_back() {
     assert_eq!(after, Difference { only_here: 0, only_there: 0, both: 3 });
     // Its own text is what a nest has as soon as anyone shares it.
     server.add(testing::entry(2, 2)).expect("adds");
-    let texts: Vec<String> = server.nests().expect("reads").into_iter().map(|e| e.content.nest.text).collect();
+    let texts: Vec<String> =
+        server.nests().expect("reads").into_iter().map(|e| e.content.nest.text).collect();
     assert_eq!(texts[1], testing::nest(2).text);
 }

@@ -80,8 +80,15 @@ fn branches(s: &mut Stmt) {
         StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => &mut **body,
         _ => return,
     };
-    if let StmtKind::Block(body) = &mut body.kind {
-        continuing(body, false);
+    match &mut body.kind {
+        StmtKind::Block(body) => continuing(body, false),
+        StmtKind::If { .. } => {
+            let range = body.range;
+            let mut only = vec![std::mem::replace(body, Stmt { kind: StmtKind::Empty, range })];
+            continuing(&mut only, false);
+            body.kind = StmtKind::Block(only);
+        }
+        _ => {}
     }
 }
 
@@ -107,7 +114,13 @@ fn continuing(body: &mut Vec<Stmt>, inside: bool) {
 fn ways(s: &Stmt) -> (usize, usize) {
     match &s.kind {
         StmtKind::Continue => (1, 0),
-        StmtKind::Block(body) => body.last().map_or((0, 1), ways),
+        StmtKind::Block(body) => {
+            let all: Vec<_> = body.iter().map(ways).collect();
+            let n_skipping = all.iter().map(|(n_skipping, _)| n_skipping).sum();
+            // Behind each of several ways that go on in the middle, the rest would stand once more.
+            let n_inside: usize = all.iter().rev().skip(1).map(|(_, n)| (*n).max(1)).product();
+            (n_skipping, n_inside * all.last().map_or(1, |(_, n)| *n))
+        }
         StmtKind::If { then, otherwise, .. } => {
             let (then, otherwise) = (ways(then), otherwise.as_deref().map_or((0, 1), ways));
             match then.0 + otherwise.0 {
@@ -126,10 +139,7 @@ fn going_on(kind: StmtKind, rest: Vec<Stmt>, range: Range) -> Stmt {
     let kind = match whole.kind {
         StmtKind::Continue => StmtKind::Empty,
         StmtKind::Block(mut body) => {
-            match body.pop() {
-                Some(last) => body.push(going_on(last.kind, rest, last.range)),
-                None => body = rest,
-            }
+            body.extend(rest);
             continuing(&mut body, true);
             StmtKind::Block(body)
         }

@@ -204,6 +204,18 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Tests before the nest that a difference of 32 unsigned bits in the end of a loop is not negative, where that is fixed then:
+    /// `p - 1`.
+    pub(super) fn does_not_pass_zero(&mut self, end: &Expr) {
+        if self.natural(end) != ScalarType::U32 || self.exact(end).is_some() {
+            return;
+        }
+        let difference = self.stripped(end, Mode::Narrow);
+        if let Some(a) = difference.as_ref().and_then(Expr::as_affine).filter(|a| a.as_constant().is_none()) {
+            self.is_at_least(a, 0);
+        }
+    }
+
     /// Whether this is an unsigned iterator minus something.
     fn is_less_than_own(&self, e: &Expr) -> bool {
         let Some(a) = e.as_affine().filter(|a| a.constant_part() <= 0) else { return false };

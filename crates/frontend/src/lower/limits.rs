@@ -130,11 +130,11 @@ impl Lowerer<'_> {
                     .help("count with a signed type")
             })
         };
-        let ends = [&small, &great].into_iter().find(|v| !uses(v)).map(|v| v.e.clone());
-        let (small, great) = (strip(self, &small)?, strip(self, &great)?);
-        if let Some(end) = ends {
-            self.keeps_within_unsigned(&end);
+        if let Some(end) = [&small, &great].into_iter().find(|v| !uses(v)) {
+            self.does_not_pass_zero(&self.compared(end, ty));
+            self.keeps_within_unsigned(&end.e);
         }
+        let (small, great) = (strip(self, &small)?, strip(self, &great)?);
         self.limit(small, great, gap, limits, at)
     }
 

@@ -1,9 +1,10 @@
 //! What nests are known by, and what is known of other nests.
 //!
 //! In: a nest with its sizes. Out: its description, comparable with those of other nests (`describe`), and the encoder
-//! and the database of what was tried on them (`store`, `shipped`, `stored`).
+//! and the database of what was tried on them (`store`, `shared`, `shipped`, `stored`).
 
 mod describe;
+mod shared;
 mod shipped;
 mod store;
 mod stored;

@@ -206,12 +206,14 @@ pub enum Knowledge {
     /// In the database that is part of the program.
     #[default]
     Shipped,
-    /// In a file of the user's, over the database that is part of the program.
+    /// In a file of the user's, over the database of a server, if one is named, and that which is part of the program.
     Own {
         /// The file. It need not exist.
         path: PathBuf,
         /// What to do if it is damaged.
         on_damage: OnDamage,
+        /// The address of a PostgreSQL server. Where it cannot be reached, the others serve.
+        server: Option<String>,
     },
 }
 

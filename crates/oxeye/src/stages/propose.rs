@@ -117,13 +117,15 @@ fn as_written(
             });
         }
     };
-    let found = match advice.useless() {
+    let trouble = session.known.trouble.take();
+    let mut found = match advice.useless() {
         Some(why) => Proposal {
             note: Some(why),
             ..own_suggestions(session, nest.place.around(unit), &prepared, threads, suggested)
         },
         None => advised(&mut advice, suggested),
     };
+    found.note = [trouble, found.note].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
     // What no trial has taken is not built.
     advice.options.iter_mut().for_each(|option| option.proved = None);
     Ok(Proposal { advice: Some(Box::new((description, advice))), ..found })

@@ -79,12 +79,13 @@ class Tally(Record):
 
 
 class Database:
-    """A recipe database in a file.
+    """A recipe database in a file or on a PostgreSQL server.
 
     Parameters
     ----------
     path : str or path, optional
-        The file, which is made if it is not there. Default: the user's own, that ``learn=True`` adds to.
+        The file, which is made if it is not there, or the address of a server, ``"postgresql://host/database"``. Default: what
+        ``oxeye db path`` says.
 
     Examples
     --------
@@ -94,7 +95,7 @@ class Database:
     """
 
     def __init__(self, path: str | PathLike[str] | None = None) -> None:
-        self._store = _oxeye.Store(fspath(_oxeye.Store.default_path() if path is None else path))
+        self._store = _oxeye.Store(fspath(_oxeye.Store.default_location() if path is None else path))
 
     @classmethod
     def shipped(cls) -> Database:
@@ -110,9 +111,14 @@ class Database:
 
     @property
     def path(self) -> Path | None:
-        """The file; ``None`` for the one that is part of the package."""
+        """The file; ``None`` for one on a server, and for the one that is part of the package."""
         path = self._store.path
         return None if path is None else Path(path)
+
+    @property
+    def address(self) -> str | None:
+        """The address of the server, if it is on one."""
+        return self._store.address
 
     def __len__(self) -> int:
         return self._store.n_entries()
@@ -121,7 +127,7 @@ class Database:
         return iter(self.entries())
 
     def __repr__(self) -> str:
-        return f"Database {self.path or 'of the package'}: {len(self)} entries"
+        return f"Database {self.path or self.address or 'of the package'}: {len(self)} entries"
 
     def get(self, id: str | int) -> Entry:
         """The entry with a number.

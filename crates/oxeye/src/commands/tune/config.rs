@@ -44,12 +44,14 @@ pub struct ProjectConfig {
     pub min_speedup: Option<f64>,
     /// Whether floating-point sums may be reordered.
     pub fp: Option<FpPolicy>,
+    /// The recipe database: a file, or the address of a PostgreSQL server.
+    pub database: Option<String>,
     /// How what the program leaves is compared: `tolerance`, `ignore` and `compare`.
     pub checks: Checks,
 }
 
 /// The keys, in the order in which they are written.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "build",
     "compile-commands",
     "run",
@@ -65,6 +67,7 @@ const KEYS: [&str; 18] = [
     "min-share",
     "min-speedup",
     "fp",
+    "database",
     "tolerance",
     "ignore",
     "compare",
@@ -100,6 +103,7 @@ impl ProjectConfig {
             min_share: over.min_share.or(self.min_share),
             min_speedup: over.min_speedup.or(self.min_speedup),
             fp: over.fp.or(self.fp),
+            database: over.database.or(self.database),
             checks: Checks {
                 tolerance: tolerance.or(self.checks.tolerance),
                 ignore: first_with_any(ignore, self.checks.ignore),
@@ -167,6 +171,7 @@ impl ProjectConfig {
             self.min_share.map(|share| share.to_string()),
             self.min_speedup.map(|speedup| speedup.to_string()),
             self.fp.map(|fp| quoted(fp_name(fp))),
+            self.database.as_deref().map(quoted),
             tolerance.map(|tolerance| format!("{tolerance:e}")),
             list(ignore),
             list(files),
@@ -223,6 +228,7 @@ impl ProjectConfig {
                 let found = all.into_iter().find(|fp| fp_name(*fp) == name);
                 self.fp = Some(found.ok_or("is one of \"strict\", \"reassociate\" and \"flags\"")?);
             }
+            "database" => self.database = Some(value.string()?),
             "tolerance" => self.checks.tolerance = Some(value.number(0.0..1.0)?),
             "ignore" => self.checks.ignore = value.list()?,
             "compare" => self.checks.files = value.list()?,
@@ -273,6 +279,7 @@ budget = "90s"
 copies = 2
 threads = 2
 fp = "strict"
+database = "postgresql://db/recipes"
 tolerance = 1e-4
 ignore = ["took [0-9.]+ s", 'a\sb']
 compare = ["u.bin:f32"]
