@@ -77,8 +77,9 @@ fn what_one_person_pushes_serves_another_and_a_server_that_is_away_stops_nobody(
         "do $$ begin assert (select bool_and(allowed_by = 'ann') from oxeye.entry); end $$",
     );
 
-    // Another person, who has measured nothing.
-    let optimize = format!("optimize product.c --quick --threads 1 --top-k 1 -o bob.c --json - {COMPILE}");
+    // Another person, who has measured nothing, and has the product under another name.
+    playground.write("other.c", &PRODUCT.replace("secret_product", "multiply"));
+    let optimize = format!("optimize other.c --quick --threads 1 --top-k 1 -o bob.c --json - {COMPILE}");
     let report: Value = serde_json::from_str(&done(run("bob", &optimize))).expect("JSON");
     let nests = report["nests"].as_array().expect("nests");
     let is_known =

@@ -3,6 +3,7 @@
 mod rows;
 mod schema;
 mod search;
+mod vectors;
 
 use crate::store::portions;
 use crate::{

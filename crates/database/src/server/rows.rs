@@ -1,7 +1,7 @@
 //! Entries as rows of a server's tables.
 
 use super::schema::Extension;
-use super::search;
+use super::vectors;
 use crate::store::Weight;
 use crate::{
     AddOutcome, Addition, Change, Embedding, EmbeddingSpace, Entry, EntryId, NewEntry, NodeEmbedding,
@@ -238,7 +238,7 @@ impl Writer<'_> {
         )?;
         let id = number(&rows).unwrap_or_default();
         if let Some(extension) = self.extension {
-            search::add_index(self.connection, extension, id, dimension)?;
+            vectors::add_index(self.connection, extension, id, dimension)?;
         }
         Ok(id)
     }

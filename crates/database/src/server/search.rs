@@ -6,39 +6,12 @@ use crate::store::{distance, rank};
 use crate::{Embedding, Entry, Filter};
 use oxeye_libpq::{Connection, Failure};
 
-/// The most numbers of a vector that pgvector indexes.
-const MOST_INDEXED: usize = 2000;
 /// How many candidates an index keeps while it searches (`hnsw.ef_search`): at 100,000 entries, more than 99 of 100 neighbours
 /// are found.
 const N_KEPT: usize = 600;
 
-/// The same while the index is built.
-const N_KEPT_BUILDING: usize = 128;
 /// More than any store has.
 const MOST_WANTED: usize = 1 << 40;
-
-/// The index for the vectors of a space, which is made with the space. Who may not make it goes without.
-pub(crate) fn add_index(
-    connection: &mut Connection,
-    extension: &Extension,
-    space: i64,
-    dimension: usize,
-) -> Result<(), Failure> {
-    if !extension.is_iterative || dimension > MOST_INDEXED {
-        return Ok(());
-    }
-    let schema = &extension.schema;
-    connection.run("savepoint vectors")?;
-    let made = connection.run(&format!(
-        "create index entry_near_{space} on oxeye.entry
-         using hnsw ((vector::{schema}.vector({dimension})) {schema}.vector_l2_ops)
-         with (ef_construction = {N_KEPT_BUILDING}) where space = {space}"
-    ));
-    if made.is_err() {
-        connection.run("rollback to savepoint vectors")?;
-    }
-    connection.run("release savepoint vectors")
-}
 
 /// The nearest entries of a space, as [`crate::RecipeStore::nearest`] promises. With an index, neighbours may be missing; their
 /// distances and their order are exact. Within a transaction.

@@ -140,6 +140,8 @@ fn going_on(kind: StmtKind, rest: Vec<Stmt>, range: Range) -> Stmt {
         StmtKind::Continue => StmtKind::Empty,
         StmtKind::Block(mut body) => {
             body.extend(rest);
+            let at = body.iter().position(|s| matches!(s.kind, StmtKind::Continue));
+            body.truncate(at.unwrap_or(body.len()));
             continuing(&mut body, true);
             StmtKind::Block(body)
         }
