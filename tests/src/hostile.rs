@@ -201,6 +201,7 @@ impl Hostile {
                 directives: false,
                 quiet: self.words("quiet").into_iter().map(str::to_owned).collect(),
                 vector_bytes: None,
+                machine: None,
                 nests: nests.collect(),
             };
             let tuned = oxeye::replay(&recipes, &path).unwrap_or_else(|e| panic!("{e}\n{recipes:#?}")).text;

@@ -86,8 +86,9 @@ pub(crate) struct ReplayedFile {
     pub(crate) text: String,
     /// Flags that it is to be compiled with besides those it was read with.
     pub(crate) added: Vec<String>,
-    /// With which compiler it was read, if that is not the one it names.
-    pub(crate) note: Option<String>,
+    /// What cannot be known of the result: with which compiler it was read, if that is not the one it names, and what it gains on
+    /// another machine.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Runs the subcommand.
@@ -95,9 +96,7 @@ pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     let json = args.json.clone();
     match args.answer()? {
         Replayed::File(done) => {
-            if let Some(note) = &done.note {
-                eprintln!("note: {note}");
-            }
+            done.notes.iter().for_each(|note| eprintln!("note: {note}"));
             match &done.output {
                 None => print_or_quit(&done.text)?,
                 Some(output) => manner.say(&|_| {
@@ -171,7 +170,17 @@ fn replay_file(args: Args, mut recipes: RecipeFile) -> anyhow::Result<ReplayedFi
         }
         oxeye::write_atomically(output, &oxeye::encoded(&text))?;
     }
-    Ok(ReplayedFile { input: file, output, n_nests, text, added, note })
+    let notes = note.into_iter().chain(elsewhere(recipes.machine.as_deref())).collect();
+    Ok(ReplayedFile { input: file, output, n_nests, text, added, notes })
+}
+
+/// What is not known of recipes that were found on another machine.
+fn elsewhere(machine: Option<&str>) -> Option<String> {
+    let here = oxeye_host::this_machine().to_string();
+    let there = machine.filter(|there| *there != here)?;
+    Some(format!(
+        "found on {there}, and this is {here}: what it gains here is not known; `oxeye tune --recipes` measures it"
+    ))
 }
 
 fn replay_project(args: Args, recipes: &ProjectRecipes) -> anyhow::Result<ProjectReplay> {
@@ -195,7 +204,10 @@ fn replay_project(args: Args, recipes: &ProjectRecipes) -> anyhow::Result<Projec
         oxeye::check_writable(path, &[&args.recipe])?;
     }
     let options = ReplayOptions { root: args.file, reading, output };
-    Ok(oxeye::replay_project(recipes, &options, &Silent)?)
+    let mut done = oxeye::replay_project(recipes, &options, &Silent)?;
+    let machines = recipes.files.iter().find_map(|file| elsewhere(file.recipes.machine.as_deref()));
+    done.notes.extend(machines);
+    Ok(done)
 }
 
 /// What was done, for people.

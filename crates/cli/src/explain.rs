@@ -14,7 +14,7 @@ use oxeye::{
     CandidateExplanation, DonorExplanation, ExplainOptions, ExplainReport, NestExplanation, Options,
     Progress, RefusalExplanation, Verdict,
 };
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -273,6 +273,17 @@ fn donors(out: &mut String, nest: &NestExplanation, view: View) {
     *out += &columns::table(&columns, &rows, view.width);
     if nest.donors.len() > rows.len() {
         let _ = writeln!(out, "{} more with --verbose", nest.donors.len() - rows.len());
+    }
+    let best =
+        nest.donors.iter().filter_map(|donor| donor.trials.iter().find(|trial| trial.speedup.is_some()));
+    let elsewhere: BTreeSet<&str> = best.filter_map(|trial| trial.machine.as_deref()).collect();
+    if !elsewhere.is_empty() {
+        let machines: Vec<&str> = elsewhere.into_iter().collect();
+        let sentence = format!(
+            "gained on other machines, which count less the less they are like this one: {}",
+            machines.join("; ")
+        );
+        *out += &wrapped(&sentence, view.width);
     }
     if view.verbose {
         for donor in &nest.donors {

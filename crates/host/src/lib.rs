@@ -74,13 +74,18 @@ pub use topology::{CacheInfo, ClockPolicy, ContainerLimits, Sources, Topology};
 
 use oxeye_measure::Compiler;
 
+/// What this machine is known by. Nothing is measured.
+pub fn this_machine() -> HostKey {
+    let (topology, _) = Topology::read(&Sources::this_machine());
+    HostKey::of(&topology)
+}
+
 /// The cached profile of this very machine, `None` if there is none yet.
 ///
 /// # Errors
 /// [`HostError::Damaged`] for a file that is no profile of this schema, [`HostError::Io`] for one that cannot be read.
 pub fn load() -> Result<Option<HostProfile>, HostError> {
-    let (topology, _) = Topology::read(&Sources::this_machine());
-    ProfileStore::at(cache_folder()).load(&HostKey::of(&topology))
+    ProfileStore::at(cache_folder()).load(&this_machine())
 }
 
 /// The cached profile of this very machine, or a new one, which is then kept. A thorough profile is wanted where
@@ -93,9 +98,8 @@ pub fn load_or_measure(
     compiler: Option<&Compiler>,
     progress: &mut dyn FnMut(Step),
 ) -> Result<HostProfile, HostError> {
-    let (topology, _) = Topology::read(&Sources::this_machine());
     let store = ProfileStore::at(cache_folder());
-    kept_or_measured(&store, &HostKey::of(&topology), effort, &mut || measure(effort, compiler, progress))
+    kept_or_measured(&store, &this_machine(), effort, &mut || measure(effort, compiler, progress))
 }
 
 fn kept_or_measured(

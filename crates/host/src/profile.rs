@@ -3,6 +3,7 @@
 use crate::quantity::{Provenance, Quantity};
 use crate::topology::Topology;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Name and version of the file format.
 pub const SCHEMA: &str = "oxeye.host/1";
@@ -57,6 +58,13 @@ pub struct HostKey {
     pub cores: u32,
     /// Logical processors this process may use.
     pub threads: u32,
+}
+
+impl fmt::Display for HostKey {
+    /// `AMD EPYC 7B13, 2 threads`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} threads", self.cpu_model, self.threads)
+    }
 }
 
 /// One level of the memory hierarchy.

@@ -17,6 +17,14 @@ mod library;
 pub use address::{Setting, settings};
 pub use connection::{Connection, Rows};
 
+/// Whether libpq is there; it is loaded if it was not yet.
+///
+/// # Errors
+/// If it is missing.
+pub fn load() -> Result<(), Failure> {
+    library::library().map(drop)
+}
+
 /// Why the server did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]

@@ -440,7 +440,7 @@ impl<'a> Session<'a> {
     pub(crate) fn context(&self) -> Context {
         use oxeye_database::FpPolicy;
         let host_key = match &self.host_profile {
-            Some(profile) => format!("{}, {} threads", profile.key.cpu_model, profile.key.threads),
+            Some(profile) => profile.key.to_string(),
             None => format!("unknown, {} threads", self.host.cores),
         };
         Context {

@@ -58,6 +58,7 @@ pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u6
         directives: false,
         quiet: Vec::new(),
         vector_bytes: None,
+        machine: None,
         nests: drawing.nests,
     }
 }

@@ -472,3 +472,23 @@ fn ends_with_the_best_so_far(signal: &str) {
     assert_eq!(report["program"]["verified"], true);
     same_output(&playground, "prog.c", "prog.oxeye.c", "-O2");
 }
+
+#[test]
+fn what_the_order_of_sums_keeps_from_a_nest_is_told() {
+    let _alone = alone();
+    let sum = "#include <stdio.h>\nstatic double a[300000], b[300000];\nint main(void)\n{\n    double s = 0;\n    \
+               for (int i = 0; i < 300000; i++) {\n        a[i] = i % 7;\n        b[i] = i % 5;\n    }\n    \
+               for (int t = 0; t < 40; t++)\n        for (int i = 0; i < 300000; i++)\n            s += a[i] * b[i];\n    \
+               printf(\"%.12g\\n\", s);\n}\n";
+    let playground = Playground::with("sum.c", sum);
+    let notes = |options: &str, flags: &str| -> String {
+        let ran = playground.run(&format!("optimize sum.c --quick {options} --json - -- gcc -O2 {flags}"));
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr));
+        report["notes"].to_string()
+    };
+    let told = "line 10 adds up floating-point numbers in order";
+    assert!(notes("", "").contains(told));
+    for (options, flags) in [("--fp strict", ""), ("--fp reassociate", ""), ("", "-ffast-math")] {
+        assert!(!notes(options, flags).contains("in order, as the flags ask"), "{options} {flags}");
+    }
+}

@@ -66,6 +66,7 @@ pub(super) fn report(nests: Vec<NestReport>) -> Report {
             directives: false,
             quiet: Vec::new(),
             vector_bytes: None,
+            machine: None,
             nests: Vec::new(),
         },
         search: None,

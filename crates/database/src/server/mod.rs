@@ -10,7 +10,7 @@ use crate::{
     AddOutcome, Addition, Context, DatabaseError, Embedding, Entries, Entry, EntryId, Filter, Order,
     RecipeStore, store,
 };
-use oxeye_libpq::{Connection, Failure, settings};
+use oxeye_libpq::{Connection, Failure, load, settings};
 use rows::{PutError, Writer};
 use schema::Extension;
 use std::path::PathBuf;
@@ -57,6 +57,12 @@ impl PostgresStore {
     /// If the address is none or holds a password, the server cannot be reached, or its tables are of a newer Oxeye.
     pub fn open(address: &str, person: &str) -> Result<Self, DatabaseError> {
         let bad = |reason: String| DatabaseError::Address { reason };
+        let missing = |failure: Failure| DatabaseError::Server {
+            action: "reach",
+            address: "on a server".into(),
+            reason: failure.message,
+        };
+        load().map_err(missing)?;
         // The address itself may hold a secret, and is not shown.
         let said = settings(address).map_err(|failure| bad(failure.message))?;
         if said.iter().any(|setting| setting.keyword.contains("password")) {

@@ -163,6 +163,8 @@ pub struct TrialExplanation {
     pub failure: Option<String>,
     /// How much the circumstances were like those of this run, from 0 to 1.
     pub likeness: f64,
+    /// The machine, if it was another one.
+    pub machine: Option<String>,
 }
 
 /// A legal schedule for the nest.
@@ -414,6 +416,7 @@ fn trial(trial: &DonorTrial) -> TrialExplanation {
         speedup: trial.failure.is_none().then(|| trial.log_gain.exp2()),
         failure: trial.failure.clone().or_else(|| learnt.err().map(ToString::to_string)),
         likeness: trial.likeness,
+        machine: trial.machine.clone(),
     }
 }
 

@@ -188,6 +188,7 @@ impl NestFile {
             directives: false,
             quiet: Vec::new(),
             vector_bytes: None,
+            machine: None,
             nests: recipes.into_iter().map(nest).collect(),
         }
     }

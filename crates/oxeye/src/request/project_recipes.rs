@@ -193,6 +193,7 @@ mod tests {
                 directives: false,
                 quiet: Vec::new(),
                 vector_bytes: None,
+                machine: None,
                 nests: Vec::new(),
             },
         };

@@ -39,6 +39,9 @@ pub struct RecipeFile {
     /// has are for builds with as wide ones; elsewhere the original text is compiled. `None` asks for nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vector_bytes: Option<u32>,
+    /// The machine on which the recipes were found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// One entry a rewritten nest, in the order of the file.
     pub nests: Vec<NestRecipe>,
 }
@@ -160,6 +163,7 @@ mod tests {
             directives: false,
             quiet: vec!["shadow".into()],
             vector_bytes: Some(64),
+            machine: Some("a machine, 2 threads".into()),
             nests: vec![NestRecipe {
                 function: "f".into(),
                 ordinal: 1,

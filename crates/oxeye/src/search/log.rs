@@ -271,6 +271,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
         directives: false,
         quiet: Vec::new(),
         vector_bytes: None,
+        machine: None,
         nests: vec![NestRecipe {
             function: nest.function.clone(),
             ordinal: nest.ordinal,

@@ -637,6 +637,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quie
         directives: session.awake.is_some(),
         quiet: quiet.to_vec(),
         vector_bytes: (!session.options.is_stand_in).then_some(session.host.vector_bytes),
+        machine: session.host_profile.as_ref().map(|profile| profile.key.to_string()),
         nests: nests.collect(),
     }
 }

@@ -13,6 +13,7 @@ mod good_part;
 mod group;
 mod html;
 mod kept;
+mod kept_order;
 pub(crate) mod measure;
 mod nest_time;
 mod open;

@@ -3,6 +3,7 @@
 //! Keys are only ever added. A figure that was not obtained is `null`, never a guess.
 
 use super::emit::Emitted;
+use super::kept_order::kept_in_order;
 use super::nest_time::{InlinedReport, TimeReport};
 use super::search_report::SearchReport;
 use super::sizes_report::{GuardReport, SizeReport, guard, sizes};
@@ -330,6 +331,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     let used = proofs().any(|proved| proved.applied.reassociated);
     let mut notes = session.notes.clone();
     notes.extend(emitted.notes.iter().cloned());
+    notes.extend(kept_in_order(session, emitted));
     if directives == Directives::Threads && session.threads != session.host.cores {
         notes.push(format!(
             "measured with OMP_NUM_THREADS={}; set it when running the result",

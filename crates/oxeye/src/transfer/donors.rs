@@ -1,12 +1,15 @@
 //! Nests of the recipe database that are like this one, with all that was tried on them.
 
+use super::machines;
 use crate::knowledge::{NestDescription, UnreadableRecipe, hand_made_of, static_vector, stored_recipe};
 use crate::parallel;
 use crate::random::Rng;
 use crate::request::DonorSearch;
 use oxeye_analysis::NestKind;
-use oxeye_database::{Context, DatabaseError, Entry, EntryId, Filter, NodeEmbedding, RecipeStore, Verdict};
-use oxeye_embed::HostVector;
+use oxeye_database::{
+    Context, DatabaseError, Entry, EntryId, Filter, NewEntry, NodeEmbedding, NormalForm, RecipeStore, Verdict,
+};
+use oxeye_embed::{HostVector, NodeKind};
 use oxeye_ir::Program;
 use oxeye_transform::StoredRecipe;
 use std::collections::BTreeSet;
@@ -57,6 +60,8 @@ pub struct DonorTrial {
     pub failure: Option<String>,
     /// How much the circumstances were like those of this run, from 0 to 1.
     pub likeness: f64,
+    /// The machine, if it was another one.
+    pub machine: Option<String>,
 }
 
 /// Finds donors.
@@ -187,7 +192,7 @@ impl DonorFinder<'_> {
         // Stable: of equal gains the one from more similar circumstances comes first.
         trials.sort_by(|a, b| b.log_gain.total_cmp(&a.log_gain));
         let id = trials.first().map_or(entries[0].id, |trial| trial.id);
-        let (kind, n_loops) = described(&text);
+        let (kind, n_loops) = described(&text, &nodes);
         let likeness = exact.then_some(1.0);
         let hash = hash.to_owned();
         Ok(Some(Donor { id, hash, text, distance, exact, likeness, kind, n_loops, vector, nodes, trials }))
@@ -208,28 +213,42 @@ impl DonorFinder<'_> {
             recipe: stored_recipe(&content.recipe),
             log_gain,
             failure,
-            likeness: self.likeness(&content.context),
+            likeness: self.likeness(content),
+            machine: (!self.is_here(&content.context)).then(|| content.context.host_key.clone()),
         }
     }
 
-    /// What was found elsewhere, with other threads, or under another policy counts less.
-    fn likeness(&self, theirs: &Context) -> f64 {
-        let ours = self.context;
+    fn is_here(&self, theirs: &Context) -> bool {
+        theirs.host_key == self.context.host_key
+    }
+
+    /// What was found on another machine counts less the less that is like this one, and so does what was found with other
+    /// threads or under another policy.
+    fn likeness(&self, trial: &NewEntry) -> f64 {
+        let (ours, theirs) = (self.context, &trial.context);
+        let machine = match self.is_here(theirs) {
+            true => 1.0,
+            false => machines::likeness(self.host, &trial.host_summary),
+        };
         let factors = [
-            (theirs.host_key == ours.host_key, 0.7),
             (theirs.threads == ours.threads, 0.5),
             (theirs.policy == ours.policy, 0.8),
             (theirs.compiler == ours.compiler, 0.9),
         ];
-        factors.into_iter().filter(|(alike, _)| !alike).map(|(_, factor)| factor).product()
+        factors
+            .into_iter()
+            .filter(|(alike, _)| !alike)
+            .map(|(_, factor)| factor)
+            .fold(machine, |all, one| all * one)
     }
 }
 
-/// What a stored normal form computes, and with how many loops.
-fn described(text: &str) -> (NestKind, usize) {
+/// What a stored normal form computes, and with how many loops; where it was not shared, its vectors still tell how many.
+fn described(text: &str, nodes: &[NodeEmbedding]) -> (NestKind, usize) {
     let program = Program::parse(text).ok();
     let nest = program.as_ref().and_then(|program| program.nests.values().next());
-    nest.map_or((NestKind::Other, 0), |nest| (NestKind::of(nest), nest.loops().len()))
+    let n_loops = nodes.iter().filter(|node| node.kind == NodeKind::Loop.name()).count();
+    nest.map_or((NestKind::Other, n_loops), |nest| (NestKind::of(nest), nest.loops().len()))
 }
 
 /// What a nest is, for people: `a stencil of 6 loops, 68 % alike`, or `the same nest`.
@@ -260,10 +279,12 @@ impl Donor {
         if self.exact {
             return format!("{}, the same nest", self.id);
         }
-        let count =
-            |prefix: &str| self.text.lines().filter(|line| line.trim_start().starts_with(prefix)).count();
+        let n_stmts = match self.text == NormalForm::WITHHELD {
+            true => self.nodes.iter().filter(|node| node.kind == NodeKind::Stmt.name()).count(),
+            false => self.text.lines().filter(|line| line.trim_start().starts_with('S')).count(),
+        };
         let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-        format!("{}, {}, {}", self.id, plural(count("for L"), "loop"), plural(count("S"), "statement"))
+        format!("{}, {}, {}", self.id, plural(self.n_loops, "loop"), plural(n_stmts, "statement"))
     }
 }
 

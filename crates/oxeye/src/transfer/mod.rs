@@ -28,6 +28,7 @@ mod advice;
 mod align;
 mod ask;
 mod donors;
+mod machines;
 mod predict;
 mod remap;
 mod score;

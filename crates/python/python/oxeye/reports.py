@@ -1001,13 +1001,15 @@ class Replayed(Record):
         Its text.
     n_nests : int
         Nests that were rewritten.
+    notes : list of str
+        What cannot be known of the result.
     """
 
     input: str
     output: str | None
     n_nests: int
     text: str
-    note: str | None
+    notes: list[str]
 
 
 class Host(Record):
