@@ -1,7 +1,7 @@
 //! What an address says.
 
+use crate::failure::{Failure, one_line};
 use crate::library::{RawSetting, library};
-use crate::{Failure, one_line};
 use std::ffi::{CStr, CString, c_char};
 
 /// One setting that an address makes: `host`, `port`, `dbname`, `user`, `password`, `sslmode`, …

@@ -1,8 +1,8 @@
 //! A connection, and what comes through it.
 
 use crate::address::owned;
+use crate::failure::{Failure, one_line};
 use crate::library::{Library, RawConnection, RawResult, library};
-use crate::{Failure, one_line};
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::NonNull;

@@ -12,37 +12,10 @@
 
 mod address;
 mod connection;
+mod failure;
 mod library;
 
 pub use address::{Setting, settings};
 pub use connection::{Connection, Rows};
-
-/// Whether libpq is there; it is loaded if it was not yet.
-///
-/// # Errors
-/// If it is missing.
-pub fn load() -> Result<(), Failure> {
-    library::library().map(drop)
-}
-
-/// Why the server did not do what it was asked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Failure {
-    /// One line.
-    pub message: String,
-    /// The five characters of SQLSTATE, where the server has sent any.
-    pub state: Option<String>,
-}
-
-impl Failure {
-    fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), state: None }
-    }
-}
-
-/// The lines of a message of libpq as one.
-fn one_line(text: &str) -> String {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.collect::<Vec<_>>().join(" ")
-}
+pub use failure::Failure;
+pub use library::load;

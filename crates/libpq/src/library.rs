@@ -1,6 +1,6 @@
 //! The functions of libpq that are used.
 
-use crate::Failure;
+use crate::failure::Failure;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::OnceLock;
 
@@ -80,6 +80,14 @@ functions! {
     length: "PQgetlength" = fn(*const RawResult, c_int, c_int) -> c_int;
     is_null: "PQgetisnull" = fn(*const RawResult, c_int, c_int) -> c_int;
     clear: "PQclear" = fn(*mut RawResult);
+}
+
+/// Whether libpq is there; it is loaded if it was not yet.
+///
+/// # Errors
+/// If it is missing.
+pub fn load() -> Result<(), Failure> {
+    library().map(drop)
 }
 
 /// libpq, loaded once.

@@ -483,10 +483,11 @@ fn what_the_order_of_sums_keeps_from_a_nest_is_told() {
     let playground = Playground::with("sum.c", sum);
     let notes = |options: &str, flags: &str| -> String {
         let ran = playground.run(&format!("optimize sum.c --quick {options} --json - -- gcc -O2 {flags}"));
-        let report: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr));
+        let report: Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr));
         report["notes"].to_string()
     };
-    let told = "line 10 adds up floating-point numbers in order";
+    let told = "sum.c:10 adds up floating-point numbers in order";
     assert!(notes("", "").contains(told));
     for (options, flags) in [("--fp strict", ""), ("--fp reassociate", ""), ("", "-ffast-math")] {
         assert!(!notes(options, flags).contains("in order, as the flags ask"), "{options} {flags}");

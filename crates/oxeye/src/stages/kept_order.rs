@@ -26,7 +26,8 @@ pub(super) fn kept_in_order(session: &Session<'_>, emitted: &Emitted) -> Option<
     let unit = &emitted.workpiece.unit;
     let nests = emitted.workpiece.nests.iter();
     let slow = nests.filter(|nest| {
-        let is_tried = nest.trials.iter().any(|trial| trial.verdict.was_run());
+        // What is in a group is looked at by itself.
+        let is_tried = nest.place.joined == 0 && nest.trials.iter().any(|trial| trial.verdict.was_run());
         let has_gained = nest.winner().is_some_and(|(_, timing)| timing.speedup >= ENOUGH_GAIN);
         is_tried && !has_gained && nest.calls.share.is_none_or(|share| share >= LEAST_SHARE)
     });
@@ -46,11 +47,12 @@ pub(super) fn kept_in_order(session: &Session<'_>, emitted: &Emitted) -> Option<
         !templates(true).is_subset(&templates(false))
     };
     let lines: BTreeSet<u32> = slow.filter(has_other_orders).map(|nest| nest.place.span.line).collect();
-    let lines: Vec<String> = lines.into_iter().map(|line| line.to_string()).collect();
-    let (head, them) = match lines.as_slice() {
+    let file = session.options.file.file_name().unwrap_or_default().to_string_lossy();
+    let places: Vec<String> = lines.into_iter().map(|line| format!("{file}:{line}")).collect();
+    let (head, them) = match places.as_slice() {
         [] => return None,
-        [line] => (format!("line {line} adds"), "its"),
-        [first @ .., last] => (format!("lines {} and {last} add", first.join(", ")), "their"),
+        [place] => (format!("{place} adds"), "its"),
+        [first @ .., last] => (format!("{} and {last} add", first.join(", ")), "their"),
     };
     Some(format!(
         "{head} up floating-point numbers in order, as the flags ask; where last digits may change, `--fp reassociate` tries other \
