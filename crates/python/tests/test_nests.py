@@ -128,3 +128,8 @@ def test_databases_are_asked_carried_over_and_extended(tmp_path):
     with pytest.raises(oxeye.DatabaseError, match=r"line \d"):
         oxeye.Database(tmp_path / "third.sqlite").import_(lines)
     assert len(oxeye.Database(tmp_path / "third.sqlite").import_(lines, skip_bad=True).bad_lines) == 1
+
+
+def test_databases_on_servers_are_named_by_their_address():
+    with pytest.raises(oxeye.DatabaseError, match="cannot reach the recipe database"):
+        oxeye.Database("postgresql:///recipes?host=/nowhere")

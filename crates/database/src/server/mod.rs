@@ -16,8 +16,18 @@ use schema::Extension;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many seconds a server may take to answer, unless its address says otherwise.
-const PATIENCE: &str = "5";
+/// How long a server may be silent, unless its address says otherwise: seconds until it is reached, milliseconds until it has taken
+/// what was sent, and seconds until it answers a sign of life.
+const PATIENCE: [(&str, &str); 6] = [
+    ("connect_timeout", "5"),
+    ("tcp_user_timeout", "15000"),
+    ("keepalives_idle", "10"),
+    ("keepalives_interval", "5"),
+    ("keepalives_count", "3"),
+    ("fallback_application_name", "oxeye"),
+];
+/// How long it may look for neighbours.
+const MOST_SEARCHING: &str = "30s";
 
 /// A PostgreSQL database, which any number of people may read and write at once. One without our tables is an empty store; the first
 /// entry makes them, in a schema `oxeye`. With pgvector, neighbours are looked up in an index; without it, distances are computed
@@ -98,8 +108,7 @@ impl PostgresStore {
 
     fn connect(&self) -> Result<Session, DatabaseError> {
         let fail = |failure| self.failed("reach", failure);
-        let settings = [("connect_timeout", PATIENCE), ("fallback_application_name", "oxeye")];
-        let mut connection = Connection::open(&self.address, &settings).map_err(fail)?;
+        let mut connection = Connection::open(&self.address, &PATIENCE).map_err(fail)?;
         let version = schema::version(&mut connection).map_err(fail)?;
         let known = schema::MIGRATIONS.len() as i64;
         if version > known {
@@ -131,7 +140,7 @@ impl PostgresStore {
         }
         let begin = match is_writer {
             true => format!("begin; select pg_advisory_xact_lock({})", schema::LOCK),
-            false => "begin".to_owned(),
+            false => format!("begin; set local statement_timeout = '{MOST_SEARCHING}'"),
         };
         if let Err(failure) = session.connection.run(&begin) {
             // Nothing refuses this but a server that is gone.

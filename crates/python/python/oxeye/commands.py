@@ -187,7 +187,8 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
     dry_run : bool
         Look at the nests and their shares; try and write nothing.
     database : str or path, optional
-        The recipe database to learn from, besides the built-in one. Default: the user's own.
+        The recipe database to learn from, besides the built-in one: a file, or the address of a PostgreSQL server. Default: the
+        user's own.
     no_database : bool
         Do not look up similar nests.
     learn : bool

@@ -294,7 +294,8 @@ def read(
     fp : {"strict", "reassociate"}, optional
         Whether floating-point sums may be reordered. Default: as the compile flags say.
     database : str or path, optional
-        The recipe database for :meth:`Nest.donors`, besides the built-in one. Default: the user's own.
+        The recipe database for :meth:`Nest.donors`, besides the built-in one: a file, or the address of a PostgreSQL server.
+        Default: the user's own.
     no_database : bool
         Look nothing up.
 
