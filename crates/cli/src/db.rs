@@ -160,18 +160,18 @@ struct Opened {
 }
 
 enum Store {
-    File(SqliteStore),
-    Server(PostgresStore),
+    File(Box<SqliteStore>),
+    Server(Box<PostgresStore>),
 }
 
 impl Opened {
     fn at(named: Option<&Location>) -> anyhow::Result<Self> {
         let location = chosen_location(named)?;
         let store = match &location {
-            Location::Server(address) => Store::Server(PostgresStore::open(address, &person())?),
+            Location::Server(address) => Store::Server(Box::new(PostgresStore::open(address, &person())?)),
             Location::File(_) => {
                 let Places { own, on_damage, .. } = Places::of(named)?;
-                Store::File(SqliteStore::open(&own, on_damage)?)
+                Store::File(Box::new(SqliteStore::open(&own, on_damage)?))
             }
         };
         Ok(Self { store, location })
@@ -179,15 +179,15 @@ impl Opened {
 
     fn store(&self) -> &dyn RecipeStore {
         match &self.store {
-            Store::File(store) => store,
-            Store::Server(store) => store,
+            Store::File(store) => &**store,
+            Store::Server(store) => &**store,
         }
     }
 
     fn store_mut(&mut self) -> &mut dyn RecipeStore {
         match &mut self.store {
-            Store::File(store) => store,
-            Store::Server(store) => store,
+            Store::File(store) => &mut **store,
+            Store::Server(store) => &mut **store,
         }
     }
 }

@@ -29,9 +29,11 @@ impl FromStr for EntryId {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let kinds: [(_, fn(u64) -> EntryId); 2] = [('s', EntryId::Shipped), ('t', EntryId::Shared)];
-        let marked = kinds.into_iter().find_map(|(mark, id)| Some((text.strip_prefix(mark)?, id)));
-        let (digits, id) = marked.unwrap_or((text, EntryId::Own));
+        let (digits, id): (_, fn(u64) -> EntryId) = match text.chars().next() {
+            Some('s') => (&text[1..], EntryId::Shipped),
+            Some('t') => (&text[1..], EntryId::Shared),
+            _ => (text, EntryId::Own),
+        };
         match digits.parse() {
             Ok(number) if digits.bytes().all(|b| b.is_ascii_digit()) => Ok(id(number)),
             _ => Err(format!("`{text}` is not the number of an entry, such as 12 or s12")),
