@@ -4,6 +4,7 @@ use crate::columns::{self, Column};
 use crate::exit::Exit;
 use crate::knowledge::{Places, chosen_location, location, person};
 use crate::manner::Manner;
+use crate::mistakes::Mistake;
 use crate::share::{self, ShareArgs};
 use crate::table;
 use crate::terminal::print_or_quit;
@@ -184,10 +185,14 @@ impl Opened {
         }
     }
 
-    fn store_mut(&mut self) -> &mut dyn RecipeStore {
+    /// The file that a subcommand adds to. What goes to a server is shown before, which `push` does.
+    fn file(&mut self, subcommand: &str) -> Result<&mut SqliteStore, Mistake> {
         match &mut self.store {
-            Store::File(store) => &mut **store,
-            Store::Server(store) => &mut **store,
+            Store::File(store) => Ok(store),
+            Store::Server(_) => Err(Mistake::new(format!(
+                "`oxeye db {subcommand}` adds to a file; name one with --database. \
+                 `oxeye db push` sends your own file to a server, and shows before what would leave this machine"
+            ))),
         }
     }
 }
@@ -196,19 +201,20 @@ fn run_on(opened: &mut Opened, command: Command, manner: &Manner) -> anyhow::Res
     match command {
         Command::List { limit, json } => list(opened, limit, json, manner),
         Command::Show { id, json } => show(opened, id, json),
-        Command::Add { file } => add(opened.store_mut(), &file),
+        Command::Add { file } => add(opened.file("add")?, &file),
         Command::Import { file, skip_bad, json } => {
             let on_bad = if skip_bad { OnBadLine::Skip } else { OnBadLine::Stop };
-            let mut text = BufReader::new(input(&file)?);
-            let tally = import(opened.store_mut(), &source_name(&file), &mut text, on_bad)?;
+            let store = opened.file("import")?;
+            let tally = import(store, &source_name(&file), &mut BufReader::new(input(&file)?), on_bad)?;
             let refused = on_bad == OnBadLine::Stop && !tally.bad_lines.is_empty();
             report(&tally, refused, json)?;
             Ok(if refused { Exit::Negative } else { Exit::Done })
         }
         Command::Export { file } => export_to(opened, &file),
         Command::Merge { file, json } => {
+            let store = opened.file("merge")?;
             let other = SqliteStore::open_read_only(&file)?;
-            report(&merge(opened.store_mut(), &source_name(&file), &other)?, false, json)?;
+            report(&merge(store, &source_name(&file), &other)?, false, json)?;
             Ok(Exit::Done)
         }
         Command::Push(_) | Command::Pull { .. } | Command::Diff { .. } | Command::Path => Ok(Exit::Done),
@@ -383,7 +389,7 @@ fn described(entry: &Entry) -> String {
     out
 }
 
-fn add(store: &mut dyn RecipeStore, file: &Path) -> anyhow::Result<Exit> {
+fn add(store: &mut SqliteStore, file: &Path) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
     let name = || file.display().to_string();
     input(file)?.read_to_end(&mut text).with_context(|| format!("cannot read {}", name()))?;

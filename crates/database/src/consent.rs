@@ -1,6 +1,5 @@
 //! Who has allowed what to leave this machine, and where to.
 
-use crate::location::consents_beside;
 use crate::{DatabaseError, SharedField, Sharing, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -38,7 +37,7 @@ impl Consents {
     /// # Errors
     /// If the file is there and cannot be read.
     pub fn load(own_database: &Path) -> Result<Self, DatabaseError> {
-        let path = consents_beside(own_database);
+        let path = own_database.with_file_name("sharing.json");
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {

@@ -3,7 +3,7 @@
 use crate::DatabaseError;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What names a recipe database: a file, or a PostgreSQL server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,11 +52,6 @@ pub fn default_location() -> Result<Location, DatabaseError> {
 /// [`DatabaseError::NoHome`] if none of the variables is set.
 pub fn default_path() -> Result<PathBuf, DatabaseError> {
     path_from(|name| std::env::var_os(name)).ok_or(DatabaseError::NoHome)
-}
-
-/// The file that remembers, beside the user's own, what may leave this machine.
-pub(crate) fn consents_beside(own: &Path) -> PathBuf {
-    own.with_file_name("sharing.json")
 }
 
 fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

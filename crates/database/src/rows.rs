@@ -1,6 +1,6 @@
 //! Entries as rows of tables.
 
-use crate::store::Weight;
+use crate::store::{PutError, Weight};
 use crate::{
     AddOutcome, Addition, Change, Context, Embedding, EmbeddingSpace, Entry, EntryId, FpPolicy, Json,
     Measured, NewEntry, NodeEmbedding, NormalForm, Origin, Provenance, RecipeText, Speedup, Timestamp,
@@ -10,16 +10,9 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 use serde::{Deserialize, Serialize};
 
-/// Why an entry could not be written.
-pub(crate) enum PutError {
-    Sqlite(rusqlite::Error),
-    /// The hash stands for another text.
-    Conflict,
-}
-
-impl From<rusqlite::Error> for PutError {
+impl From<rusqlite::Error> for PutError<rusqlite::Error> {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
+        Self::Rows(error)
     }
 }
 
@@ -172,7 +165,7 @@ pub(crate) fn put(
     connection: &Connection,
     revision: i64,
     addition: &Addition,
-) -> Result<AddOutcome, PutError> {
+) -> Result<AddOutcome, PutError<rusqlite::Error>> {
     let new = &addition.content;
     let nest = nest_id(connection, &new.nest)?;
     let recipe = recipe_id(connection, &new.recipe)?;
@@ -343,7 +336,7 @@ fn drop_unused_embedding(connection: &Connection, id: Option<i64>) -> rusqlite::
     connection.prepare_cached(sql)?.execute([id]).map(drop)
 }
 
-fn nest_id(connection: &Connection, nest: &NormalForm) -> Result<i64, PutError> {
+fn nest_id(connection: &Connection, nest: &NormalForm) -> Result<i64, PutError<rusqlite::Error>> {
     let known: Option<(i64, String)> = connection
         .prepare_cached("select id, text from nest where hash = ?1")?
         .query_row([&nest.hash], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -2,7 +2,7 @@
 
 use crate::file::{self, OnDamage, Opened, SetAside};
 use crate::matrix::Matrix;
-use crate::rows::{self, PutError};
+use crate::rows;
 use crate::{
     AddOutcome, Addition, Context, DatabaseError, Embedding, Entries, Entry, EntryId, Filter, Order,
     RecipeStore, schema, store,
@@ -240,15 +240,8 @@ impl RecipeStore for SqliteStore {
         }
         self.write(|connection| {
             let revision = rows::next_revision(connection).map_err(|e| self.failed("write", e))?;
-            let outcomes = batch.iter().enumerate().map(|(position, addition)| {
-                rows::put(connection, revision, addition).map_err(|e| match e {
-                    PutError::Sqlite(e) => self.failed("write", e),
-                    PutError::Conflict => {
-                        DatabaseError::Conflict { position, hash: addition.content.nest.hash.clone() }
-                    }
-                })
-            });
-            outcomes.collect()
+            let failed = |e| self.failed("write", e);
+            store::put_each(batch, failed, |addition| rows::put(connection, revision, addition))
         })
     }
 

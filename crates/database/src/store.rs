@@ -139,6 +139,31 @@ impl Filter {
     }
 }
 
+/// Why a store could not write one entry.
+pub(crate) enum PutError<E> {
+    /// What keeps the rows failed.
+    Rows(E),
+    /// The hash stands for another text.
+    Conflict,
+}
+
+/// Writes the entries of a batch one after another, up to the first that cannot be.
+pub(crate) fn put_each<E>(
+    batch: &[Addition],
+    failed: impl Fn(E) -> DatabaseError,
+    mut put: impl FnMut(&Addition) -> Result<AddOutcome, PutError<E>>,
+) -> Result<Vec<AddOutcome>, DatabaseError> {
+    let outcomes = batch.iter().enumerate().map(|(position, addition)| {
+        put(addition).map_err(|e| match e {
+            PutError::Rows(e) => failed(e),
+            PutError::Conflict => {
+                DatabaseError::Conflict { position, hash: addition.content.nest.hash.clone() }
+            }
+        })
+    });
+    outcomes.collect()
+}
+
 /// How many entries are read at once.
 const PORTION: usize = 256;
 

@@ -25,9 +25,13 @@ impl Store {
     }
 
     fn writable(&self) -> Result<(), Raised> {
+        let refused = |reason: &str| Err(Raised::new("DatabaseError", reason));
         match self.location {
-            Some(_) => Ok(()),
-            None => Err(Raised::new("DatabaseError", "the database of the package is only read")),
+            Some(Location::File(_)) => Ok(()),
+            Some(Location::Server(_)) => refused(
+                "a server is only read here: `oxeye db push` sends to it, and shows before what would leave this machine",
+            ),
+            None => refused("the database of the package is only read"),
         }
     }
 }
@@ -51,10 +55,9 @@ impl Store {
     fn new(py: Python<'_>, name: OsString) -> PyResult<Self> {
         let location = Location::from(name.as_os_str());
         let open = || -> Result<Box<dyn RecipeStore>, DatabaseError> {
-            let person = std::env::var("USER").unwrap_or_default();
             Ok(match &location {
                 Location::File(path) => Box::new(SqliteStore::open(path, OnDamage::Refuse)?),
-                Location::Server(address) => Box::new(PostgresStore::open(address, &person)?),
+                Location::Server(address) => Box::new(PostgresStore::open(address, "")?),
             })
         };
         let store = Mutex::new(py.detach(open).map_err(Raised::from)?);

@@ -67,6 +67,12 @@ fn what_one_person_pushes_serves_another_and_a_server_that_is_away_stops_nobody(
     assert!(dry.code == Some(0) && dry.stderr.contains("What would leave"), "{}", dry.stderr);
     let pushed = done(run("ann", "db push --yes"));
     assert!(pushed.ends_with(" entries added, 0 replaced, 0 kept as they were\n"), "{pushed}");
+    // Nothing goes there without having been shown.
+    for line in ["db import x.jsonl", "db merge x.sqlite", "db add x.json"] {
+        let refused = run("ann", line);
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.stderr.contains("adds to a file; name one with --database"), "{}", refused.stderr);
+    }
     // From then on, runs send what they learn.
     let again = done(run("ann", &format!("{search} -lm")));
     assert!(again.contains(&format!("sent to {address}\n")), "{again}");

@@ -11,7 +11,7 @@ use crate::{
     RecipeStore, store,
 };
 use oxeye_libpq::{Connection, Failure, load, settings};
-use rows::{PutError, Writer};
+use rows::Writer;
 use schema::Extension;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -258,15 +258,7 @@ impl RecipeStore for PostgresStore {
             return Ok(Vec::new());
         }
         self.write(|writer| {
-            let outcomes = batch.iter().enumerate().map(|(position, addition)| {
-                writer.put(addition).map_err(|e| match e {
-                    PutError::Server(failure) => self.failed("write", failure),
-                    PutError::Conflict => {
-                        DatabaseError::Conflict { position, hash: addition.content.nest.hash.clone() }
-                    }
-                })
-            });
-            outcomes.collect()
+            store::put_each(batch, |failure| self.failed("write", failure), |addition| writer.put(addition))
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::schema::Extension;
 use super::vectors;
-use crate::store::Weight;
+use crate::store::{PutError, Weight};
 use crate::{
     AddOutcome, Addition, Change, Embedding, EmbeddingSpace, Entry, EntryId, NewEntry, NodeEmbedding,
     NormalForm, Timestamp,
@@ -11,16 +11,9 @@ use oxeye_libpq::{Connection, Failure, Rows};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-/// Why an entry could not be written.
-pub(crate) enum PutError {
-    Server(Failure),
-    /// The hash stands for another text.
-    Conflict,
-}
-
-impl From<Failure> for PutError {
+impl From<Failure> for PutError<Failure> {
     fn from(failure: Failure) -> Self {
-        Self::Server(failure)
+        Self::Rows(failure)
     }
 }
 
@@ -110,7 +103,7 @@ pub(crate) struct Writer<'c> {
 
 impl Writer<'_> {
     /// Adds one entry, or updates the one of its identity.
-    pub(crate) fn put(&mut self, addition: &Addition) -> Result<AddOutcome, PutError> {
+    pub(crate) fn put(&mut self, addition: &Addition) -> Result<AddOutcome, PutError<Failure>> {
         let new = &addition.content;
         self.nest(&new.nest)?;
         let identity = json!({ "recipe": new.recipe, "context": new.context }).to_string();
@@ -146,7 +139,7 @@ impl Writer<'_> {
         Ok(AddOutcome { id: EntryId::Own(id), change })
     }
 
-    fn nest(&mut self, nest: &NormalForm) -> Result<(), PutError> {
+    fn nest(&mut self, nest: &NormalForm) -> Result<(), PutError<Failure>> {
         let shared = (nest.text != NormalForm::WITHHELD).then_some(nest.text.as_str());
         let known =
             self.connection.query("select text from oxeye.nest where hash = $1", &[Some(&nest.hash)])?;

@@ -84,8 +84,8 @@ class Database:
     Parameters
     ----------
     path : str or path, optional
-        The file, which is made if it is not there, or the address of a server, ``"postgresql://host/database"``. Default: what
-        ``oxeye db path`` says.
+        The file, which is made if it is not there, or the address of a server, ``"postgresql://host/database"``, which is only
+        read. Default: what ``oxeye db path`` says.
 
     Examples
     --------
