@@ -100,6 +100,10 @@ pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failu
         Command::Host(args) => answer(machine(&args, progress)?),
         Command::Doctor(args) if args.measure => answer(machine(&args.measuring(), progress)?),
         Command::Doctor(args) => answer(args.answer()?.to_json()),
+        Command::Worker(args) => {
+            let worked = args.work(&|| progress.cancelled())?;
+            answer(serde_json::to_string(&worked).map_err(anyhow::Error::from)?)
+        }
         Command::Db(_) | Command::Cache(_) | Command::Completions(_) | Command::Man(_) => {
             return Err(Failure::Words("this subcommand prints its answers; it has no value".into()));
         }

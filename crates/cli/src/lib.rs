@@ -30,6 +30,7 @@ mod interrupt;
 mod knowledge;
 mod manner;
 mod mistakes;
+mod nodes;
 mod notes;
 mod profile;
 mod program;
@@ -64,7 +65,7 @@ Examples:
   oxeye tune --build 'make clean && make' --run './solver -n 200'
   oxeye profile gemm.c -- gcc -O3 -march=native -lm
 
-More: apply, rerun, db, cache, completions, man (oxeye COMMAND --help)
+More: apply, rerun, db, worker, cache, completions, man (oxeye COMMAND --help)
 Exit codes: 0 done, 1 negative answer, 2 could not run, 130 interrupted.";
 
 /// Make the loop nests of C programs fast, and check that they still compute the same
@@ -99,6 +100,8 @@ enum Command {
     Cache(cache::Args),
     #[command(hide = true)]
     Completions(shell::CompletionsArgs),
+    #[command(hide = true)]
+    Worker(nodes::WorkerArgs),
     #[command(hide = true)]
     Man(shell::ManArgs),
     #[command(hide = true)]
@@ -182,6 +185,7 @@ fn run_command(command: Command, manner: &Manner) -> anyhow::Result<Exit> {
         Command::Tune(args) => tune::run(args, manner),
         Command::Values(args) => values::run(args, manner),
         Command::Verify(args) => verify::run(args, manner),
+        Command::Worker(args) => nodes::run(args, manner),
     }
 }
 

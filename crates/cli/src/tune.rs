@@ -7,6 +7,7 @@ use crate::go_on::GoOn;
 use crate::knowledge::{KnowledgeArgs, Memory};
 use crate::manner::Manner;
 use crate::mistakes::Mistake;
+use crate::nodes::NodesArgs;
 use crate::notes;
 use crate::program::{FileArgs, ProgramArgs, RunArgs};
 use crate::project::{BuildArgs, Told, given};
@@ -84,6 +85,8 @@ pub(crate) struct Args {
     of_file: FileArgs,
     #[command(flatten)]
     search: SearchArgs,
+    #[command(flatten)]
+    nodes: NodesArgs,
     #[command(flatten)]
     judging: JudgingArgs,
     /// Least gain that is kept [default: 1.03]
@@ -254,6 +257,10 @@ impl Args {
             false => self.knowledge.check().map(|()| None)?,
         };
         self.knowledge.apply(&mut options);
+        if self.run.threads.is_none() {
+            options.threads = (options.threads / self.nodes.n_parts()).max(1);
+        }
+        options.nodes = self.nodes.start()?;
         let Some(memory) = memory else {
             return Ok((oxeye::optimize(&options, progress)?, self.kept(&options)));
         };
@@ -310,6 +317,10 @@ impl Args {
         (options.knowledge, options.donors) = self.knowledge.chosen();
         let taken = options.output.patch().into_iter().chain(options.save_recipe.as_deref()).collect();
         results.check_reports(taken, &[])?;
+        if told.config.threads.is_none() {
+            options.threads = (options.threads / self.nodes.n_parts()).max(1);
+        }
+        options.nodes = self.nodes.start()?;
         let report = Box::new(oxeye::tune(&options, progress)?);
         if self.save_config && !self.dry_run {
             oxeye::write_atomically(Path::new(CONFIG_FILE), told.config.to_toml().as_bytes())?;

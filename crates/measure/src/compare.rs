@@ -1,6 +1,6 @@
 //! Comparing the outputs of a candidate with the original's.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::argument::{Argument, ElementType, Fields};
 use crate::error::{MeasureError, Mismatch};
@@ -9,7 +9,8 @@ use crate::sample::chunks;
 use crate::swings::{SAFETY, SwingReader, Swings};
 
 /// How far floating-point outputs may be apart. Integers must be equal in any case.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Tolerance {
     /// Every bit is the same; only a NaN equals any other NaN.
     Strict,

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::error::MeasureError;
 use crate::process::{Exit, Invocation, Limits, run_program};
 use crate::workdir::WorkDir;
 
 /// A compiler and the flags every translation unit is compiled with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compiler {
     /// The program as the user names it.
     pub program: String,

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 /// The cores that this process may run on; none where the system does not tell.
-pub(crate) fn allowed_cores() -> Vec<usize> {
+pub fn allowed_cores() -> Vec<usize> {
     #[cfg(target_os = "linux")]
     {
         // SAFETY: a set of cores is plain bits, of which the call fills as many as it is told that there are.
@@ -42,4 +42,28 @@ pub(crate) fn pin(command: &mut Command, cores: &[usize]) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (command, cores);
+}
+
+/// The cores for each of several processes: all that there are, in parts as equal as they can be, one behind the other. Where
+/// there are more processes than cores, some have the same.
+pub fn shares(n_copies: usize, cores: &[usize]) -> Vec<Vec<usize>> {
+    let n = cores.len();
+    let part = |k: usize| match n >= n_copies {
+        true => cores[k * n / n_copies..(k + 1) * n / n_copies].to_vec(),
+        false => cores.get(k % n.max(1)).copied().into_iter().collect(),
+    };
+    (0..n_copies).map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_shared_out() {
+        assert_eq!(shares(2, &[0, 1]), [[0], [1]]);
+        assert_eq!(shares(2, &[1, 3, 5, 7, 9]), [vec![1, 3], vec![5, 7, 9]]);
+        assert_eq!(shares(3, &[4, 6]), [[4], [6], [4]]);
+        assert_eq!(shares(2, &[]), [[0; 0], [0; 0]]);
+    }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Anything that makes a measurement fail.
 #[derive(Debug, thiserror::Error)]
@@ -138,7 +138,7 @@ impl MeasureError {
 }
 
 /// Why a replay library is not usable.
-#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Rejection {
     /// The process died of a signal.
@@ -168,6 +168,12 @@ pub enum Rejection {
     /// The outputs differ from the original's.
     #[error("wrong output: {0}")]
     WrongOutput(Mismatch),
+    /// Machines that ran it were not heard of again.
+    #[error("{nodes} nodes ended while they ran it")]
+    Lost {
+        /// How many.
+        nodes: usize,
+    },
     /// Memory ran out under the limit in force.
     #[error("ran out of memory")]
     OutOfMemory,
@@ -186,7 +192,7 @@ pub enum Rejection {
 }
 
 /// An element that is wrong.
-#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{name}[{index}] is {actual:?} instead of {expected:?}")]
 pub struct Mismatch {
     /// Position of the argument.

@@ -39,6 +39,17 @@ impl Outputs {
         Ok(Some(Outputs { sample, path, is_own: false, changed, first_call_ns }))
     }
 
+    /// What a call on this sample left, of which another process keeps the file: it stays. `changed` says of each argument whether
+    /// the call changed it.
+    pub fn kept(sample: &Sample, path: PathBuf, changed: Vec<bool>, first_call_ns: u64) -> Outputs {
+        Outputs { sample: sample.clone(), path, is_own: false, changed, first_call_ns }
+    }
+
+    /// The file with those arguments that the call changed.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Number of arguments.
     pub fn n_args(&self) -> usize {
         self.sample.args.len()

@@ -15,6 +15,7 @@ use libc::{c_int, pid_t};
 use serde::Serialize;
 
 use crate::busy::Threads;
+use crate::cores::pin;
 use crate::error::{MeasureError, signal_name};
 use crate::{aside, workdir};
 
@@ -204,6 +205,42 @@ pub fn kill_everything() {
     }
     aside::put_back_all();
     workdir::remove_all();
+}
+
+/// A program that goes on by itself until it ends or the value is dropped.
+#[derive(Debug)]
+pub struct Companion(Group);
+
+impl Companion {
+    /// Starts a program on these cores; on any if none are named. What it says goes to this file.
+    ///
+    /// # Errors
+    /// When it cannot be started, or the file cannot be written.
+    pub fn start(invocation: &Invocation, cores: &[usize], says: &Path) -> Result<Companion, MeasureError> {
+        let mut command = invocation.command()?;
+        let file = File::create(says).map_err(MeasureError::io("write", says))?;
+        let again = file.try_clone().map_err(MeasureError::io("write", says))?;
+        command.stdout(file).stderr(again);
+        pin(&mut command, cores);
+        let limits = Limits { seconds: 1e9, ..Limits::default() };
+        Ok(Companion(Group::spawn(&mut command, &limits, false)?))
+    }
+
+    /// Whether it has not ended.
+    pub fn is_running(&self) -> bool {
+        let pid = self.0.pid() as libc::id_t;
+        // SAFETY: siginfo_t is plain data; the pointer is to a live local, the child ours and unreaped.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            libc::waitid(libc::P_PID, pid, &mut info, options) == 0 && info.si_pid() == 0
+        }
+    }
+
+    /// Asks it to end (SIGTERM).
+    pub fn ask_to_end(&self) {
+        self.0.signal(libc::SIGTERM);
+    }
 }
 
 static LIVE: Mutex<BTreeSet<pid_t>> = Mutex::new(BTreeSet::new());

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::argument::Argument;
 use crate::compare::{Comparison, Tolerance, verify};
 use crate::compiler::{CompileJob, Compiler};
-use crate::cores::allowed_cores;
+use crate::cores::{allowed_cores, shares};
 use crate::error::{MeasureError, Rejection};
 use crate::outputs::Outputs;
 use crate::runner::{Placement, RUNNER_C, Runner, RunnerSetup};
 use crate::sample::Sample;
-use crate::team::{Team, shares};
+use crate::team::Team;
 use crate::workdir::WorkDir;
 
 /// The function a replay library exports, as `void oxeye_replay(void **args)`: `args[i]` points to argument `i`, an

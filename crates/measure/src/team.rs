@@ -72,27 +72,3 @@ impl Team {
         Ok(slowest)
     }
 }
-
-/// The cores for each of several processes: all that there are, in parts as equal as they can be, one behind the other. Where
-/// there are more processes than cores, some have the same.
-pub(crate) fn shares(n_copies: usize, cores: &[usize]) -> Vec<Vec<usize>> {
-    let n = cores.len();
-    let part = |k: usize| match n >= n_copies {
-        true => cores[k * n / n_copies..(k + 1) * n / n_copies].to_vec(),
-        false => cores.get(k % n.max(1)).copied().into_iter().collect(),
-    };
-    (0..n_copies).map(part).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cores_are_shared_out() {
-        assert_eq!(shares(2, &[0, 1]), [[0], [1]]);
-        assert_eq!(shares(2, &[1, 3, 5, 7, 9]), [vec![1, 3], vec![5, 7, 9]]);
-        assert_eq!(shares(3, &[4, 6]), [[4], [6], [4]]);
-        assert_eq!(shares(2, &[]), [[0; 0], [0; 0]]);
-    }
-}

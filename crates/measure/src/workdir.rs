@@ -22,7 +22,15 @@ impl WorkDir {
     /// # Errors
     /// When the folder cannot be made.
     pub fn new() -> Result<WorkDir, MeasureError> {
-        let parent = std::env::temp_dir();
+        WorkDir::within(None)
+    }
+
+    /// Makes a new folder inside this one, for what others have to see, too; without one as [`WorkDir::new`].
+    ///
+    /// # Errors
+    /// When the folder cannot be made.
+    pub fn within(parent: Option<&Path>) -> Result<WorkDir, MeasureError> {
+        let parent = parent.map_or_else(std::env::temp_dir, Path::to_path_buf);
         let dir = tempfile::Builder::new()
             .prefix("oxeye-")
             .tempdir_in(&parent)

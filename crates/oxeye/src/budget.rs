@@ -4,8 +4,8 @@ use crate::request::Event;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// From this time on one run of each tells enough if it tells a lot.
-pub(crate) const LONG_SECONDS: f64 = 1.0;
+pub(crate) use oxeye_measure::LONG_SECONDS;
+
 /// Runs of a short program, before and after.
 const MOST_RUNS: usize = 7;
 /// Timing the fastest candidates of a nest in turns with the original takes no longer than this, all together.

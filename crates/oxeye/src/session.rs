@@ -15,6 +15,7 @@ use oxeye_embed::HostVector;
 use oxeye_host::{Effort, HostProfile, Step};
 use oxeye_ir::{Nest, SymId};
 use oxeye_measure::{Left, MeasureError, Rejection, Tolerance, kill_everything};
+use oxeye_nodes::Nodes;
 use oxeye_transform::{Machine, Policy, PreparedNest};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -93,6 +94,11 @@ impl RunTime {
 }
 
 impl<'a> Session<'a> {
+    /// The nodes that measure candidates, if there are any.
+    pub(crate) fn nodes(&self) -> Option<&'a Nodes> {
+        self.options.nodes.as_deref()
+    }
+
     /// Looks at the machine and the compiler, and checks that the results can be written.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use oxeye_database::OnDamage;
 use oxeye_host::HostProfile;
 use oxeye_measure::{CaptureRun, Replay, SourceLine};
+use oxeye_nodes::Nodes;
 use oxeye_project::{Build, Product, UnitIdx};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -68,6 +69,8 @@ pub struct Options {
     pub project: Option<ProjectFile>,
     /// What the machine can do, where that was just found out; `None` takes the kept profile, or measures.
     pub machine: Option<HostProfile>,
+    /// Nodes that measure candidates besides this machine.
+    pub nodes: Option<Arc<Nodes>>,
     /// Seed of randomly drawn inputs.
     pub seed: u64,
     /// Where to save the recipes of the winners.
@@ -105,6 +108,7 @@ impl Options {
             checks: Checks::default(),
             project: None,
             machine: None,
+            nodes: None,
             seed: 20_250_101,
             save_recipe: None,
             keep_candidates: None,

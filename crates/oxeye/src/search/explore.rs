@@ -24,6 +24,8 @@ const GENERATION: usize = 16;
 /// Candidates that are compiled together: of short nests, and of those that run longer than compiling takes.
 const BATCH: usize = 8;
 const LONG_BATCH: usize = 2;
+/// Candidates for each of several that measure at once: those that are done first do not wait long for the others.
+const AT_ONCE: usize = 4;
 /// After so many generations without anything to measure a nest has no more to give.
 const IDLE_GENERATIONS: usize = 8;
 /// Ceilings are measured, so a bound must be above the best by this factor before it counts.
@@ -44,6 +46,11 @@ pub(crate) trait Measurements {
         limits: Limits<'_>,
         found: &mut dyn FnMut(usize, Measurement) -> Result<(), Error>,
     ) -> Result<(), Error>;
+
+    /// How many candidates it measures at a time.
+    fn width(&self) -> usize {
+        1
+    }
 }
 
 /// How long measuring may take.
@@ -187,7 +194,8 @@ impl Explorer<'_> {
             let mut ranked = state.members.clone();
             // Stable, so that of equally fast ones the earlier comes first.
             ranked.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-            plans = breed::generation(&ranked, GENERATION, &mut state.seen, &mut rng);
+            let n_plans = GENERATION.max(AT_ONCE * self.measurements.width());
+            plans = breed::generation(&ranked, n_plans, &mut state.seen, &mut rng);
         }
     }
 
@@ -208,7 +216,11 @@ impl Explorer<'_> {
 
     /// Candidates that are compiled together.
     fn batch_size(&self) -> usize {
-        if self.baseline_seconds > LONG_SECONDS { LONG_BATCH } else { BATCH }
+        let alone = if self.baseline_seconds > LONG_SECONDS { LONG_BATCH } else { BATCH };
+        match self.measurements.width() {
+            1 => alone,
+            width => alone.max(AT_ONCE * width),
+        }
     }
 
     /// Tries plans in order, in batches.

@@ -12,10 +12,9 @@ use crate::request::{Error, Event};
 use crate::schedule::{Trial, Verdict};
 use crate::session::Session;
 use crate::stages::Measured;
-use crate::stages::measure::{
-    Bench, Pace, Patience, ReplaySite, choose, conclude, is_worth_it, left_out, refine,
-};
+use crate::stages::measure::{Bench, Pace, ReplaySite, choose, conclude, is_worth_it, left_out, refine};
 use oxeye_codegen::Isa;
+use oxeye_measure::Patience;
 use oxeye_profile::Bound;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

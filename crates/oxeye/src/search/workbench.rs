@@ -3,10 +3,11 @@
 use super::explore::{Limits, Measurements};
 use super::record::{Candidate, Measurement, Outcome};
 use crate::request::Error;
-use crate::schedule::Verdict;
-use crate::stages::measure::{Bench, Patience, Screened, verdict_of};
-use oxeye_measure::{CompileJob, MeasureError, Rejection, compile_all};
-use std::collections::BTreeMap;
+use crate::schedule::{Screening, Verdict};
+use crate::stages::measure::{Bench, Screened, verdict_of};
+use oxeye_measure::{CompileJob, MeasureError, Patience, Rejection, compile_all};
+use oxeye_nodes::Nodes;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,6 +19,36 @@ pub(crate) struct Workbench<'a> {
 }
 
 impl Workbench<'_> {
+    /// How candidates are built within this time.
+    fn jobs(&self, batch: &[Candidate], left: Duration) -> Result<Vec<CompileJob>, Error> {
+        let job = |candidate: &Candidate| {
+            let name = format!("search{}", candidate.digest);
+            let proved = &candidate.proved;
+            let job = self.bench.site.library_with(&name, &proved.text, proved.before(), proved.openmp)?;
+            Ok(CompileJob { seconds: job.seconds.min(left.as_secs_f64()), ..job })
+        };
+        batch.iter().map(job).collect()
+    }
+
+    /// Lets nodes measure candidates. Returns those that nothing is known of.
+    fn measure_elsewhere(
+        &self,
+        batch: &[Candidate],
+        limits: Limits<'_>,
+        found: &mut dyn FnMut(usize, Measurement) -> Result<(), Error>,
+    ) -> Result<BTreeSet<usize>, Error> {
+        let Some(nodes) = self.bench.nodes() else { return Ok((0..batch.len()).collect()) };
+        let jobs = self.jobs(batch, limits.time.left())?;
+        let patience = Patience::for_best(limits.best_seconds);
+        let progress = self.bench.site.session.progress;
+        let goes_on = || limits.time.left() > Duration::ZERO && !progress.enough();
+        self.bench.run_elsewhere(nodes, (&jobs, patience), &goes_on, &mut |k, told| {
+            let rejected =
+                |why: Rejection| Measurement::without(outcome_of(&why), self.bench.site.words(&why));
+            found(k, told.map_or_else(rejected, Measurement::from))
+        })
+    }
+
     /// Builds candidates on all cores. Nothing is run meanwhile.
     fn build(
         &self,
@@ -25,13 +56,7 @@ impl Workbench<'_> {
         left: Duration,
     ) -> Result<Vec<Result<PathBuf, MeasureError>>, Error> {
         let site = self.bench.site;
-        let job = |candidate: &Candidate| {
-            let name = format!("search{}", candidate.digest);
-            let proved = &candidate.proved;
-            let job = site.library_with(&name, &proved.text, proved.before(), proved.openmp)?;
-            Ok(CompileJob { seconds: job.seconds.min(left.as_secs_f64()), ..job })
-        };
-        let jobs = batch.iter().map(job).collect::<Result<Vec<_>, Error>>()?;
+        let jobs = self.jobs(batch, left)?;
         let (compiler, cores) = (site.session.workshop.replay_compiler(), site.session.host.cores as usize);
         let libraries = compile_all(&compiler, &jobs, cores);
         site.session.check_cancelled()?;
@@ -57,7 +82,13 @@ impl Measurements for Workbench<'_> {
         limits: Limits<'_>,
         found: &mut dyn FnMut(usize, Measurement) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let libraries = self.build(batch, limits.time.left())?;
+        let left = self.measure_elsewhere(batch, limits, found)?;
+        let here: Vec<usize> = left.into_iter().filter(|_| limits.time.left() > Duration::ZERO).collect();
+        let batch: Vec<Candidate> = here.iter().map(|k| batch[*k].clone()).collect();
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let libraries = self.build(&batch, limits.time.left())?;
         let mut best = limits.best_seconds;
         for (k, library) in libraries.into_iter().enumerate() {
             self.bench.site.session.check_cancelled()?;
@@ -75,22 +106,32 @@ impl Measurements for Workbench<'_> {
                         best = best.min(screening.score());
                     }
                     self.libraries.insert(batch[k].digest.clone(), library);
-                    Measurement {
-                        outcome: Outcome::Right,
-                        seconds: Some(screening.score()),
-                        samples: screening.samples,
-                        max_rel_error: screening.max_rel_error,
-                        why: None,
-                    }
+                    screening.into()
                 }
                 Err(setback) => match setback.item()? {
                     Rejection::TimedOut { .. } if cut => return Ok(()),
                     why => Measurement::without(outcome_of(&why), self.bench.site.words(&why)),
                 },
             };
-            found(k, measurement)?;
+            found(here[k], measurement)?;
         }
         Ok(())
+    }
+
+    fn width(&self) -> usize {
+        self.bench.site.session.nodes().map_or(1, Nodes::n_wanted)
+    }
+}
+
+impl From<Screening> for Measurement {
+    fn from(screening: Screening) -> Self {
+        Self {
+            outcome: Outcome::Right,
+            seconds: Some(screening.score()),
+            samples: screening.samples,
+            max_rel_error: screening.max_rel_error,
+            why: None,
+        }
     }
 }
 
@@ -138,5 +179,9 @@ impl Measurements for Remembering<'_> {
         }
         let limits = Limits { best_seconds, ..limits };
         self.source.measure(&unknown, limits, &mut |k, measurement| found(positions[k], measurement))
+    }
+
+    fn width(&self) -> usize {
+        self.source.width()
     }
 }

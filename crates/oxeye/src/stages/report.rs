@@ -5,6 +5,7 @@
 use super::emit::Emitted;
 use super::kept_order::kept_in_order;
 use super::nest_time::{InlinedReport, TimeReport};
+use super::nodes_report::nodes_notes;
 use super::search_report::SearchReport;
 use super::sizes_report::{GuardReport, SizeReport, guard, sizes};
 use super::source_report::{SourceReport, source_report};
@@ -22,6 +23,7 @@ use crate::whole::printed_tolerance;
 use oxeye_frontend::{Conditions, Diagnostic, Unit};
 use oxeye_host::HostProfile;
 use oxeye_measure::WholeComparison;
+use oxeye_nodes::{NodeReport, Nodes};
 use oxeye_profile::{Bound, NestProfile};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -72,6 +74,9 @@ pub struct Report {
     /// How the search went, if it was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchReport>,
+    /// Nodes that measured candidates besides this machine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeReport>,
     /// Sentences on the run as a whole.
     pub notes: Vec<String>,
 }
@@ -355,6 +360,10 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         let note = "no whole program was run, so --tolerance, --ignore and --compare were not used";
         notes.push(note.into());
     }
+    // Those of a project are told of once.
+    let nodes = session.nodes().filter(|_| options.project.is_none());
+    let of_nodes = nodes.map(Nodes::reports).unwrap_or_default();
+    notes.extend(nodes.into_iter().flat_map(|nodes| nodes_notes(nodes, &of_nodes)));
     if !options.compiler.chosen {
         notes.push(format!("no compiler was named after `--`, so `{}` was used", options.compiler.line()));
     }
@@ -393,6 +402,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         diagnostics: diagnostics(unit),
         recipes: emitted.recipes.clone(),
         search: None,
+        nodes: of_nodes,
         notes,
     };
     report.count_time();

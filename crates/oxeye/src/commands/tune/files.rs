@@ -274,6 +274,7 @@ pub(super) fn file_options(
         top_k: options.top_k,
         knowledge: options.knowledge.clone(),
         donors: options.donors,
+        nodes: options.nodes.clone(),
         budget,
         focus: options.focus.clone(),
         quick: options.quick,

@@ -220,9 +220,11 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
         seconds: stages.seconds(),
         budget_seconds: options.budget.as_secs_f64(),
         phases: stages.into_laps(),
+        nodes: Vec::new(),
         notes,
     };
     report.count_time();
     report.note_unlike_nests();
+    report.note_nodes(options.nodes.as_deref());
     Ok(report)
 }

@@ -2,7 +2,9 @@
 
 use crate::commands::changes::TuneOutput;
 use crate::request::{Checks, DonorSearch, Focus, FpPolicy, Knowledge, RunCommand};
+use oxeye_nodes::Nodes;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Everything that tuning a project needs to know besides the machine.
@@ -41,6 +43,8 @@ pub struct TuneOptions {
     pub knowledge: Knowledge,
     /// How the nests that recipes are taken from are found.
     pub donors: DonorSearch,
+    /// Nodes that measure candidates besides this machine.
+    pub nodes: Option<Arc<Nodes>>,
 }
 
 impl TuneOptions {
@@ -63,6 +67,7 @@ impl TuneOptions {
             top_k: 3,
             knowledge: Knowledge::Shipped,
             donors: DonorSearch::Embedding,
+            nodes: None,
         }
     }
 }

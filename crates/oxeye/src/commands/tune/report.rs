@@ -2,7 +2,10 @@
 
 use super::stopwatch::PhaseSeconds;
 use crate::request::ProjectRecipes;
-use crate::stages::{NestReport, NestsOfFile, ProgramReport, Report, Unchanged, share_out, unlike_nests};
+use crate::stages::{
+    NestReport, NestsOfFile, ProgramReport, Report, Unchanged, nodes_notes, share_out, unlike_nests,
+};
+use oxeye_nodes::{NodeReport, Nodes};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -45,6 +48,9 @@ pub struct TuneReport {
     pub budget_seconds: f64,
     /// Where the seconds went.
     pub phases: Vec<PhaseSeconds>,
+    /// Nodes that measured candidates besides this machine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeReport>,
     /// Sentences on the run as a whole.
     pub notes: Vec<String>,
 }
@@ -107,6 +113,13 @@ impl TuneReport {
         let changed = self.files.iter().filter(|file| file.changed).filter_map(|file| file.report.as_ref());
         let note = unlike_nests(&self.program, changed.flat_map(|report| &report.nests));
         self.notes.extend(note);
+    }
+
+    /// Notes what nodes have measured.
+    pub(super) fn note_nodes(&mut self, nodes: Option<&Nodes>) {
+        let Some(nodes) = nodes else { return };
+        self.nodes = nodes.reports();
+        self.notes.extend(nodes_notes(nodes, &self.nodes));
     }
 
     /// The report as JSON text with a final newline.

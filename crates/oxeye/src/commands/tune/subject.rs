@@ -11,6 +11,7 @@ use oxeye_frontend::{MovedFile, encoded, includes, redirected};
 use oxeye_measure::{
     Compiler, Left, Limits, MeasureError, WatchedFiles, WorkDir, run_program, sample_stacks,
 };
+use oxeye_nodes::Nodes;
 use oxeye_project::{
     Build, Product, Project, ProjectError, Unit, UnitIdx, observe_build, read_compile_commands,
     stand_in_library,
@@ -100,7 +101,7 @@ impl Subject {
         copies: &[SourceCopy],
         progress: &dyn Progress,
     ) -> Result<Subject, Error> {
-        let work = WorkDir::new()?;
+        let work = WorkDir::within(options.nodes.as_deref().map(Nodes::work_folder))?;
         let cc = Compiler::new("cc", [""; 0]);
         let mut project = learn(&options.build, &cc, &work, progress)?;
         copies.iter().try_for_each(|copy| copy.take_place(&mut project))?;

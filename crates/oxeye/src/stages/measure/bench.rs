@@ -15,10 +15,10 @@ use oxeye_codegen::{Site, replay_unit};
 use oxeye_frontend::Unit;
 use oxeye_ir::{Nest, Var};
 use oxeye_measure::{
-    Argument, CompileJob, Conditioning, Fields, MeasureError, Outputs, Rejection, Replay, Sample,
-    compile_all, verify,
+    Argument, CompileJob, Conditioning, Fields, MeasureError, Outputs, Patience, Rejection, Replay, Sample,
+    compile_all, n_runs, verify,
 };
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -99,6 +99,8 @@ pub(crate) struct Bench<'a> {
     again: Cell<Option<f64>>,
     /// Most seconds that a first call took longer than those behind it.
     cold: Cell<f64>,
+    /// What other nodes know it by, once they do.
+    pub(super) shared: OnceCell<String>,
 }
 
 /// A sample that is timed besides the first.
@@ -116,17 +118,6 @@ pub(crate) struct OtherSize<'a> {
 pub(crate) struct Screened {
     pub(crate) library: PathBuf,
     pub(crate) screening: Screening,
-}
-
-/// How long running a candidate may take.
-#[derive(Clone, Copy)]
-pub(crate) struct Patience {
-    /// Seconds of the best so far.
-    pub(crate) best: f64,
-    /// Limit of one call, seconds.
-    pub(crate) call_seconds: f64,
-    /// Seconds for all calls.
-    pub(crate) left: f64,
 }
 
 /// The original's own text does not build by itself: the compiler's complaint.
@@ -282,6 +273,7 @@ impl<'a> Bench<'a> {
             doubts: Doubts::default(),
             again: Cell::new(None),
             cold: Cell::new(0.0),
+            shared: OnceCell::new(),
         };
         let first = 1e-9 * bench.reference.first_call_ns as f64;
         let in_place = sample.nanoseconds.filter(|_| is_undisturbed);
@@ -396,27 +388,24 @@ impl<'a> Bench<'a> {
 
     /// What a candidate gains on all samples that are timed, as seconds on the first one, where it takes so many.
     fn mixed(&self, library: &Path, seconds: f64) -> Result<Option<f64>, Setback<Rejection>> {
-        if self.others.is_empty() {
-            return Ok(None);
-        }
-        let speedup = self.baseline_seconds / seconds;
-        let mut parts = vec![Part { weight: self.weight, size: self.size, speedup }];
+        let mut others = Vec::new();
         for other in &self.others {
-            let call_seconds = Patience::for_best(other.baseline_seconds).call_seconds;
-            let limited = self.replay.with_call_limit(call_seconds);
-            let times = limited.time_few(library, other.sample, n_runs(other.baseline_seconds));
-            let speedup = match self.site.session.judge(times) {
-                Ok(times) => {
-                    let least = 1e-9 * times.into_iter().min().unwrap_or_default().max(1) as f64;
-                    other.baseline_seconds / least
-                }
-                // Much slower there.
-                Err(Setback::Item(Rejection::TimedOut { .. })) => other.baseline_seconds / call_seconds,
-                Err(setback) => return Err(setback),
-            };
-            parts.push(Part { weight: other.weight, size: other.size, speedup });
+            let seconds = self.replay.impression_beside(library, other.sample, other.baseline_seconds);
+            others.push(self.site.session.judge(seconds)?);
         }
-        Ok(Some(self.baseline_seconds / speedup_from(&parts, best_least(&parts))))
+        Ok(self.mixed_of(seconds, &others))
+    }
+
+    /// The same where it takes so many seconds on the first and on the others.
+    pub(super) fn mixed_of(&self, first: f64, others: &[f64]) -> Option<f64> {
+        if others.is_empty() {
+            return None;
+        }
+        let part = |weight, size, speedup| Part { weight, size, speedup };
+        let mut parts = vec![part(self.weight, self.size, self.baseline_seconds / first)];
+        let others = self.others.iter().zip(others);
+        parts.extend(others.map(|(o, seconds)| part(o.weight, o.size, o.baseline_seconds / seconds)));
+        Some(self.baseline_seconds / speedup_from(&parts, best_least(&parts)))
     }
 
     /// The largest relative difference of outputs that are right: as the original's in the threads that it has, or else as
@@ -485,42 +474,18 @@ impl<'a> Bench<'a> {
         &self.site.calls.samples[0]
     }
 
-    /// Seconds of one call, and of how many: of the first one if that was long, hopeless against the best so far, or all
-    /// there is time for; else of a few more.
+    /// Seconds of one call, and of how many, for a first impression.
     fn seconds(
         &self,
         library: &Path,
         outputs: &Outputs,
         patience: Patience,
     ) -> Result<(f64, usize), Setback<Rejection>> {
-        let first = outputs.first_call_ns as f64 * 1e-9;
-        // A first call is cold, but not by much more than others were.
-        if first > LONG_SECONDS
-            || (first > 0.05 && first > 2.0 * patience.best + self.cold.get())
-            || 3.0 * first > patience.left
-        {
-            return Ok((first, 1));
-        }
-        let n = n_runs(first);
-        let timed = self.replay.time_from_first(library, self.sample(), n);
-        let (cold, times) = self.site.session.judge(timed)?;
-        // The least of few runs is the one with least noise from elsewhere.
-        let least = times.into_iter().min().unwrap_or(outputs.first_call_ns);
-        self.cold.set(self.cold.get().max(cold.saturating_sub(least) as f64 * 1e-9));
-        Ok((least as f64 * 1e-9, n))
-    }
-}
-
-/// How often a call is run for a first impression.
-pub(super) fn n_runs(seconds: f64) -> usize {
-    ((0.1 / seconds.max(1e-6)) as usize).clamp(1, 5)
-}
-
-impl Patience {
-    /// For candidates that are only of interest if they come near the best so far. A first call is cold and may start
-    /// threads.
-    pub(crate) fn for_best(best: f64) -> Self {
-        Self { best, call_seconds: 1.5 * best + 0.5, left: f64::INFINITY }
+        let of_sample = (library, self.sample());
+        let impression = self.replay.impression(of_sample, outputs.first_call_ns, patience, self.cold.get());
+        let impression = self.site.session.judge(impression)?;
+        self.cold.set(self.cold.get().max(impression.cold));
+        Ok((impression.seconds, impression.samples))
     }
 }
 

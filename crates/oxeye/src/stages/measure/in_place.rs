@@ -3,12 +3,12 @@
 //! A function with one call is compiled in its place: sizes are numbers there, and arrays from `malloc` are known to be apart.
 //! The original that is replayed without that is slower than the program's own, and everything would seem to gain.
 
-use super::bench::{Bench, LONG_ORIGINAL, ReplaySite, n_runs};
+use super::bench::{Bench, LONG_ORIGINAL, ReplaySite};
 use crate::machine::element_type;
 use crate::nest::{Calls, KnownInPlace};
 use crate::request::{Error, Setback};
 use oxeye_codegen::ArgumentOf;
-use oxeye_measure::Sample;
+use oxeye_measure::{Sample, n_runs};
 use std::path::{Path, PathBuf};
 
 /// How much faster the original must be in its place than replayed, and replayed with what may be known than without, before

@@ -26,6 +26,7 @@ mod bench;
 mod choose;
 mod cut;
 mod doubts;
+mod elsewhere;
 mod guard;
 mod in_place;
 mod pace;
@@ -35,7 +36,7 @@ mod shrink;
 mod special;
 mod wide;
 
-pub(crate) use bench::{Bench, Patience, ReplaySite, Screened, verdict_of};
+pub(crate) use bench::{Bench, ReplaySite, Screened, verdict_of};
 pub(crate) use choose::choose;
 pub(crate) use cut::cut_long;
 pub(crate) use pace::Pace;

@@ -1,12 +1,12 @@
 //! Screening: candidates run once or a few times, best guess first, until the time is up or a roof is near.
 
-use super::bench::{Bench, Patience, Screened, verdict_of};
+use super::bench::{Bench, Screened, verdict_of};
 use super::pace::Pace;
 use crate::budget::{LONG_SECONDS, TRIED_FIRST};
 use crate::machine::ENOUGH_PERCENT;
 use crate::request::{Error, Event};
 use crate::schedule::{Trial, Verdict};
-use oxeye_measure::{MeasureError, Rejection, compile_all};
+use oxeye_measure::{MeasureError, Patience, Rejection, compile_all};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -40,6 +40,7 @@ pub(super) fn screen(
         // What is built is run while there is a budget, and the first of it however long that took.
         let end = if n_built > 0 { session.end_of_budget().max(bench.deadline) } else { bench.deadline };
         let n_certain = n_built.min(TRIED_FIRST);
+        let nodes = bench.nodes().filter(|_| n_built == 0 && bench.pace == Pace::Usual);
         // Half of the time is for the finalists of short nests; long ones are mostly decided here.
         let is_hurried_enough = |right: &[usize]| bench.pace == Pace::Hurried && !right.is_empty();
         if n_certain == 0 && session.is_over(end) || session.progress.enough() || is_hurried_enough(&right) {
@@ -56,6 +57,16 @@ pub(super) fn screen(
             let why = format!("the best before it is within {ENOUGH_PERCENT} % of its roof ({bound})");
             ready[n_done..].iter().for_each(|k| trials[*k].why = Some(why.clone()));
             break;
+        }
+        if let Some(nodes) = nodes {
+            let all = [chunk, later].concat();
+            let heard = &mut |n_told: usize, best: f64| {
+                let n_done = n_done + n_told;
+                let best_speedup = (best < baseline_seconds).then_some(baseline_seconds / best);
+                session.progress.event(Event::Candidate { n_done, n_candidates: ready.len(), best_speedup });
+            };
+            right.extend(bench.screen_elsewhere(nodes, (trials, &all), best, heard)?);
+            return Ok(right);
         }
         build(bench, trials, chunk, built)?;
         for k in chunk {

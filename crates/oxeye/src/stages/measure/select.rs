@@ -1,12 +1,12 @@
 //! The fastest candidates timed in turns with the original, and verified on every sample.
 
-use super::bench::{Bench, Patience, Screened, original_outputs, verdict_of};
+use super::bench::{Bench, Screened, original_outputs, verdict_of};
 use super::pace::Pace;
 use crate::budget::{LONG_SECONDS, timing_seconds};
 use crate::mix::{Part, best_least};
 use crate::request::{Error, Setback};
 use crate::schedule::{Screening, SizeTiming, Timing, Trial, Verdict};
-use oxeye_measure::{MeasureError, Rejection, TimingOptions};
+use oxeye_measure::{MeasureError, Patience, Rejection, TimingOptions};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

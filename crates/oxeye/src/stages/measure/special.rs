@@ -1,13 +1,13 @@
 //! Candidates for one value of a size: a filter of known radius, vectors of three components. Loops that are known to run a few
 //! times need no counters, and compilers keep what they work on in registers.
 
-use super::bench::{Bench, Patience, Screened, verdict_of};
+use super::bench::{Bench, Screened, verdict_of};
 use super::in_place::same_in_all;
 use crate::request::Error;
 use crate::schedule::{Rendering, Trial, Verdict};
 use oxeye_codegen::ArgumentOf;
 use oxeye_ir::{ScalarType, SymId};
-use oxeye_measure::compile_all;
+use oxeye_measure::{Patience, compile_all};
 use std::sync::Arc;
 use std::time::Instant;
 

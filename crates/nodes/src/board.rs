@@ -1,0 +1,141 @@
+//! Tasks on their way: open, taken by a node, done.
+
+use crate::error::NodesError;
+use crate::folder::{Folder, OPEN, RESULTS, TAKEN, hash};
+use crate::task::{Finding, Task};
+
+/// A task that a node has taken.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Taken {
+    /// Its name among the open ones.
+    pub(crate) name: String,
+    pub(crate) task: Task,
+}
+
+/// What a task is known by: whatever decides about its result, but for limits of time.
+pub(crate) fn key(task: &Task) -> Result<String, serde_json::Error> {
+    let build = (&task.build.text, &task.build.compiler, &task.build.args, &task.build.link_args);
+    Ok(hash(&serde_json::to_vec(&(&task.bench, build))?))
+}
+
+fn key_of(name: &str) -> &str {
+    name.split_once('-').map_or(name, |(_, key)| key)
+}
+
+fn result(key: &str) -> String {
+    format!("{key}.json")
+}
+
+impl Folder {
+    /// Lets a task wait; of those with a smaller number, all come before it.
+    pub(crate) fn post(&self, number: usize, key: &str, task: &Task) -> Result<(), NodesError> {
+        self.write_value(OPEN, &format!("{number:08}-{key}"), task)
+    }
+
+    /// Takes the first task that waits.
+    pub(crate) fn take(&self, node: &str) -> Result<Option<Taken>, NodesError> {
+        for name in self.names(OPEN)? {
+            let taken = format!("{name}@{node}");
+            if !self.rename((OPEN, &name), (TAKEN, &taken))? {
+                continue;
+            }
+            match self.read_value(TAKEN, &taken) {
+                Ok(Some(task)) => return Ok(Some(Taken { name, task })),
+                // Another one had it before, and was taken for dead.
+                _ if self.finding(key_of(&name)).is_ok_and(|found| found.is_some()) => {
+                    self.remove(TAKEN, &taken);
+                }
+                Ok(None) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Lets a task that was taken wait again, unless its result is there.
+    pub(crate) fn give_back(&self, name: &str, node: &str) -> Result<bool, NodesError> {
+        let taken = format!("{name}@{node}");
+        if self.finding(key_of(name)).is_ok_and(|found| found.is_some()) {
+            self.remove(TAKEN, &taken);
+            return Ok(false);
+        }
+        self.rename((TAKEN, &taken), (OPEN, name))
+    }
+
+    /// Tells what came of a task.
+    pub(crate) fn finish(&self, taken: &Taken, node: &str, finding: &Finding) -> Result<(), NodesError> {
+        self.write_value(RESULTS, &result(key_of(&taken.name)), finding)?;
+        self.remove(TAKEN, &format!("{}@{node}", taken.name));
+        Ok(())
+    }
+
+    /// Takes a task away that nobody waits for any more.
+    pub(crate) fn withdraw(&self, number: usize, key: &str) {
+        self.remove(OPEN, &format!("{number:08}-{key}"));
+    }
+
+    /// What came of a task, if that is known.
+    pub(crate) fn finding(&self, key: &str) -> Result<Option<Finding>, NodesError> {
+        self.read_value(RESULTS, &result(key))
+    }
+
+    /// Tasks that are taken, with their nodes.
+    pub(crate) fn taken(&self) -> Result<Vec<(String, String)>, NodesError> {
+        let names = self.names(TAKEN)?;
+        Ok(names.iter().filter_map(|name| name.split_once('@')).map(|(a, b)| (a.into(), b.into())).collect())
+    }
+}
+
+/// The key of a task by its name.
+pub(crate) fn key_in(name: &str) -> &str {
+    key_of(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{Build, Outcome};
+    use oxeye_measure::Compiler;
+
+    fn task(text: &str) -> Task {
+        let compiler = Compiler::new("cc", ["-O2"]);
+        let (args, link_args) = (Vec::new(), Vec::new());
+        let build = Build { text: text.into(), compiler, args, link_args, seconds: 10.0 };
+        Task { bench: "bench".into(), build, best_seconds: 1.0, call_seconds: 2.0 }
+    }
+
+    #[test]
+    fn tasks_come_back_unless_they_are_done() {
+        let root = tempfile::tempdir().expect("made");
+        let folder = Folder::at(root.path());
+        folder.make().expect("made");
+        for (number, text) in ["a.c", "b.c"].into_iter().enumerate() {
+            let task = task(text);
+            folder.post(number, &key(&task).expect("a key"), &task).expect("posted");
+        }
+        let first = folder.take("one").expect("taken").expect("there is one");
+        assert_eq!(first.task, task("a.c"));
+        assert_eq!(folder.taken().expect("listed"), [(first.name.clone(), "one".to_owned())]);
+        assert!(folder.give_back(&first.name, "one").expect("given back"));
+        let again = folder.take("two").expect("taken").expect("it waits again");
+        assert_eq!(again, first);
+        let finding = Finding { node: "two".into(), original_seconds: vec![1.0], outcome: Outcome::Wrong };
+        folder.finish(&again, "two", &finding).expect("told");
+        assert_eq!(folder.taken().expect("listed"), []);
+        // One that was taken for dead is late.
+        assert!(!folder.give_back(&first.name, "one").expect("asked"));
+        assert_eq!(folder.finding(key_of(&first.name)).expect("read"), Some(finding));
+        assert_eq!(folder.take("one").expect("taken").expect("the other").task, task("b.c"));
+        assert_eq!(folder.take("one").expect("asked"), None);
+    }
+
+    #[test]
+    fn limits_of_time_make_no_other_task() {
+        let one = task("a.c");
+        let mut other = Task { best_seconds: 0.5, call_seconds: 1.0, ..one.clone() };
+        other.build.seconds = 3.0;
+        assert_eq!(key(&one).expect("a key"), key(&other).expect("a key"));
+        other.build.args.push("-fopenmp".into());
+        assert_ne!(key(&one).expect("a key"), key(&other).expect("a key"));
+    }
+}
