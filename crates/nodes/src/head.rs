@@ -2,7 +2,7 @@
 
 use crate::board::{key, key_in};
 use crate::error::NodesError;
-use crate::folder::{BENCHES, DISTRUSTED, END, Folder, HEAD, LOGS, NODES, OPEN, SESSION, STORE, TAKEN, hash};
+use crate::folder::{BENCHES, DISTRUSTED, END, Folder, HEAD, LOGS, NODES, OPEN, SESSION, STORE, TAKEN};
 use crate::heart::Heart;
 use crate::slurm::Job;
 use crate::task::{Bench, Finding, NodeFile, Outcome, SCHEMA, SessionFile, Task};
@@ -18,7 +18,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
 /// A node that has said nothing for so long has died.
-const LAPSE: Duration = Duration::from_secs(30);
+const LAPSE: Duration = Duration::from_secs(15);
 /// How often it is looked who takes part.
 const LOOK: Duration = Duration::from_millis(300);
 /// A task with which so many nodes have died is not given to another one.
@@ -261,9 +261,8 @@ impl Nodes {
     /// If it cannot be written.
     pub fn share_bench(&self, bench: &Bench) -> Result<String, NodesError> {
         let path = self.folder.path(BENCHES, "");
-        let text = serde_json::to_vec(bench).map_err(|error| NodesError::damaged(&path, error))?;
-        let name = hash(&text);
-        self.folder.write(BENCHES, &format!("{name}.json"), &text)?;
+        let name = bench.name().map_err(|error| NodesError::damaged(&path, error))?;
+        self.folder.write_value(BENCHES, &format!("{name}.json"), bench)?;
         Ok(name)
     }
 

@@ -1,5 +1,6 @@
 //! What is in the files of a shared folder.
 
+use crate::folder::hash;
 use oxeye_host::HostKey;
 use oxeye_measure::{Argument, Compiler, Rejection, Tolerance};
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,15 @@ pub struct Bench {
     pub threads: usize,
     /// Processes that are timed at once.
     pub copies: usize,
+}
+
+impl Bench {
+    /// What it is known by: all that decides about results, but for times, which are others in each run.
+    pub(crate) fn name(&self) -> Result<String, serde_json::Error> {
+        let reference = SharedOutputs { first_call_ns: 0, ..self.reference.clone() };
+        let bench = Bench { original_seconds: Vec::new(), reference, ..self.clone() };
+        Ok(hash(&serde_json::to_vec(&bench)?))
+    }
 }
 
 /// A candidate that is to be measured.

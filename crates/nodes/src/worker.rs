@@ -85,7 +85,7 @@ fn session(folder: &Folder, stop: &dyn Fn() -> bool) -> Result<SessionFile, Node
             };
             return Err(NodesError::Folder { path: folder.root().to_owned(), text });
         }
-        if stop() || begin.elapsed() > WAIT_FOR_SESSION {
+        if stop() || !folder.root().is_dir() || begin.elapsed() > WAIT_FOR_SESSION {
             let text = format!("no {SESSION} came up in it; start this for a folder that `oxeye tune` uses");
             return Err(NodesError::Folder { path: folder.root().to_owned(), text });
         }

@@ -11,6 +11,7 @@ mod groups;
 mod hostile;
 mod includes;
 mod local_structures;
+mod nodes;
 mod normal_forms;
 mod optimize;
 mod pencils;

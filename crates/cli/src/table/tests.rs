@@ -70,6 +70,7 @@ pub(super) fn report(nests: Vec<NestReport>) -> Report {
             nests: Vec::new(),
         },
         search: None,
+        nodes: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -93,6 +94,7 @@ pub(super) fn project_of(files: Vec<FileReport>) -> TuneReport {
         seconds: 58.2,
         budget_seconds: 60.0,
         phases: Vec::new(),
+        nodes: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -16,13 +16,6 @@ pub(crate) fn nodes_notes(nodes: &Nodes, reports: &[NodeReport]) -> Vec<String> 
 
 fn in_words(reports: &[NodeReport]) -> Vec<String> {
     let mut notes = Vec::new();
-    let measured: usize = reports.iter().map(|node| node.measured).sum();
-    let n_measuring = reports.iter().filter(|node| node.measured > 0).count();
-    if measured > 0 {
-        let candidates = if measured == 1 { "candidate was" } else { "candidates were" };
-        let nodes = if n_measuring == 1 { "one node".into() } else { format!("{n_measuring} nodes") };
-        notes.push(format!("{measured} {candidates} measured on {nodes}"));
-    }
     let aside = || reports.iter().filter_map(|node| Some((node, node.aside.as_ref()?)));
     let mut reasons: Vec<&String> = aside().map(|(_, why)| why).collect();
     reasons.dedup();
@@ -35,7 +28,7 @@ fn in_words(reports: &[NodeReport]) -> Vec<String> {
         }
         _ => notes.extend(aside().map(|(node, why)| format!("node {} was set aside: {why}", node.name))),
     }
-    if measured == 0 && !reports.is_empty() && reports.iter().all(|node| node.aside.is_some()) {
+    if !reports.is_empty() && reports.iter().all(|node| node.measured == 0 && node.aside.is_some()) {
         let help = "run oxeye on a machine like the nodes, such as one of them: srun --nodes=1 --exclusive oxeye tune ...";
         notes.push(help.into());
     }
@@ -54,10 +47,10 @@ mod tests {
             aside: aside.map(str::to_owned),
         };
         let told = in_words(&[node("a", 3, None), node("b", 1, Some("slow")), node("c", 0, Some("slow"))]);
-        assert_eq!(told, ["4 candidates were measured on 2 nodes", "nodes b, c were set aside: slow"]);
+        assert_eq!(told, ["nodes b, c were set aside: slow"]);
         let told = in_words(&[node("a", 0, Some("slow")), node("b", 0, Some("wrong"))]);
         assert_eq!(told[..2], ["node a was set aside: slow", "node b was set aside: wrong"]);
         assert!(told[2].starts_with("run oxeye on a machine like the nodes"), "{told:?}");
-        assert_eq!(in_words(&[node("a", 1, None)]), ["1 candidate was measured on one node"]);
+        assert_eq!(in_words(&[node("a", 1, None)]), Vec::<String>::new());
     }
 }

@@ -44,8 +44,10 @@ pub(super) fn open_nests(
     is_closed: impl Fn(&TunedNest) -> bool,
     end: Instant,
 ) -> Result<Vec<usize>, Error> {
+    // What groups are made of are nests already.
     let is_wanted = |nest: &TunedNest| {
         nest.standing == Standing::Tuned
+            && nest.place.joined == 0
             && nest.calls.share.is_some_and(|share| share >= LEAST_SHARE_TO_OPEN)
             && is_closed(nest)
     };

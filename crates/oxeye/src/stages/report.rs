@@ -363,7 +363,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     // Those of a project are told of once.
     let nodes = session.nodes().filter(|_| options.project.is_none());
     let of_nodes = nodes.map(Nodes::reports).unwrap_or_default();
-    notes.extend(nodes.into_iter().flat_map(|nodes| nodes_notes(nodes, &of_nodes)));
+    notes.splice(0..0, nodes.into_iter().flat_map(|nodes| nodes_notes(nodes, &of_nodes)));
     if !options.compiler.chosen {
         notes.push(format!("no compiler was named after `--`, so `{}` was used", options.compiler.line()));
     }

@@ -47,7 +47,11 @@ pub(super) fn headline(run: &Run<'_>, nests: &[Counted<'_>], view: View) -> Vec<
 /// How much was tried, and how long that took.
 fn spent(run: &Run<'_>) -> String {
     let n_trials: usize = run.reports().map(|report| report.trials).sum();
-    format!("{} tried in {}", count(n_trials, "candidate"), seconds(run.seconds))
+    let nodes = match run.nodes.iter().filter(|node| node.measured > 0).count() {
+        0 => String::new(),
+        n => format!(" on {}", count(n, "node")),
+    };
+    format!("{} tried in {}{nodes}", count(n_trials, "candidate"), seconds(run.seconds))
 }
 
 /// The program before and after.

@@ -3,6 +3,7 @@
 use super::super::build_with;
 use super::super::project::{MOST_NAMED, is_rewritten};
 use oxeye::{FileReport, ProgramReport, Report, TuneReport};
+use oxeye_nodes::NodeReport;
 use std::path::Path;
 
 /// A run, and what to do with what it found.
@@ -17,6 +18,8 @@ pub(crate) struct Run<'a> {
     pub(super) changed: bool,
     pub(super) seconds: f64,
     pub(super) budget_seconds: f64,
+    /// What measured candidates besides this machine.
+    pub(super) nodes: &'a [NodeReport],
     pub(super) notes: &'a [String],
     pub(super) closing: Closing,
 }
@@ -70,6 +73,7 @@ impl<'a> Run<'a> {
             changed: report.files.iter().any(|file| file.changed),
             seconds: report.seconds,
             budget_seconds: report.budget_seconds,
+            nodes: &report.nodes,
             notes: &report.notes,
             closing: closing(report, kept),
         }
@@ -103,6 +107,7 @@ impl<'a> Run<'a> {
             changed: report.changed,
             seconds: report.seconds,
             budget_seconds: report.budget_seconds,
+            nodes: &report.nodes,
             notes: &[],
             closing: Closing {
                 needed: vec![written],
