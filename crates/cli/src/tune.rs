@@ -260,7 +260,7 @@ impl Args {
         if self.run.threads.is_none() {
             options.threads = (options.threads / self.nodes.n_parts()).max(1);
         }
-        options.nodes = self.nodes.start()?;
+        options.machines.nodes = self.nodes.start()?;
         let Some(memory) = memory else {
             return Ok((oxeye::optimize(&options, progress)?, self.kept(&options)));
         };

@@ -146,7 +146,7 @@ pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transforma
 pub use parallel::Panicked;
 pub use request::{
     Checks, Compiler, DonorSearch, Error, Event, FileRecipes, Focus, FoundValue, FoundValues, FpPolicy,
-    Guard, Knowledge, LEAST_SPEEDUP, NamedLines, NamedPlace, NestRecipe, Options, OtherFiles,
+    Guard, Knowledge, LEAST_SPEEDUP, Machines, NamedLines, NamedPlace, NestRecipe, Options, OtherFiles,
     PROJECT_RECIPES_SCHEMA, Phase, PlainCompiler, Progress, ProjectFile, ProjectRecipes, RECIPE_SCHEMA,
     REPORT_SCHEMA, RecipeFile, RunCommand, SavedRecipes, Silent, VALUES_SCHEMA, ValueRecipe, check_writable,
     default_output, is_same_file, parse_duration, write_atomically,
@@ -157,7 +157,7 @@ pub use session::{Session, interrupt};
 pub use stages::{
     ArrayReport, BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, GuardReport,
     InlinedReport, Measured, NestReport, NestSearchReport, ProgramReport, Proposed, Report, SearchReport,
-    SizeReport, SourceReport, TimeReport, TrialReport, Unchanged, capture, emit, measure, open, propose,
-    read, report, second_round, shared_time, wake_directives,
+    SizeReport, SourceReport, TimeReport, TrialReport, TriedReport, Unchanged, capture, emit, measure, open,
+    propose, read, report, second_round, shared_time, wake_directives,
 };
 pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};

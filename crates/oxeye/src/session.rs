@@ -96,7 +96,7 @@ impl RunTime {
 impl<'a> Session<'a> {
     /// The nodes that measure candidates, if there are any.
     pub(crate) fn nodes(&self) -> Option<&'a Nodes> {
-        self.options.nodes.as_deref()
+        self.options.machines.nodes.as_deref()
     }
 
     /// Looks at the machine and the compiler, and checks that the results can be written.
@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
     fn know_machine(&mut self) -> Result<(), Error> {
         self.enter(Phase::Machine)?;
         let compiler = self.workshop.compiler.bare();
-        let known = self.options.machine.clone().map(Ok);
+        let known = self.options.machines.profile.clone().map(Ok);
         let mut heard =
             |step: Step| self.progress.event(Event::Machine { label: step.label, fraction: step.fraction });
         let found =

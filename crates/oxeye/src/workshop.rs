@@ -4,7 +4,6 @@ use crate::openmp::{OPENMP_FLAG, has_openmp_flag};
 use crate::request::{Error, Options, ProjectFile};
 use oxeye_codegen::Isa;
 use oxeye_measure::{CompileJob, Compiler, MeasureError, Replay, ReplayOptions, WorkDir, in_parallel};
-use oxeye_nodes::Nodes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -91,7 +90,7 @@ impl Workshop {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let work = WorkDir::within(options.nodes.as_deref().map(Nodes::work_folder))?;
+        let work = WorkDir::within(options.shared_folder())?;
         Ok(Self {
             compiler,
             exports: work.write("replay.map", EXPORTS)?,

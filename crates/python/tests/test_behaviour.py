@@ -144,7 +144,7 @@ ABOUT_TERMINALS = {"help", "quiet", "verbose", "color", "no-progress", "json", "
 #: Those of a report's parts and tables, which reports have as methods.
 OF_TABLES = {"csv", "parquet", "trace-events", "values-html", "flow-html", "values-svg", "flow-svg", "dot"}
 #: Arguments that stand for words which are no options, or for options that Python knows by itself.
-ONLY_PYTHON = {"file", "cc", "progress", "arguments", "symbols", "recipe"}
+ONLY_PYTHON = {"file", "cc", "progress", "arguments", "symbols", "recipe", "executor"}
 
 
 @pytest.mark.parametrize(

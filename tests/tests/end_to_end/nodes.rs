@@ -101,9 +101,9 @@ fn slurm_starts_nodes_and_ends_them_whatever_becomes_of_them() {
     let report = report(&playground);
     assert!(report["program"]["verified"].as_bool().expect("compared"), "{}", ran.stdout);
     assert!(of_node(&report, "n0").0 > 0 && of_node(&report, "n1").0 > 0, "{}", report["nodes"]);
-    let (measured, why) = of_node(&report, "n2");
-    let why = why.unwrap_or_default();
-    assert!(measured == 0 && why.contains("the original computes something else on it"), "{why}");
+    // Of the nest before it, it makes right code.
+    let why = of_node(&report, "n2").1.unwrap_or_default();
+    assert!(why.contains("the original computes something else on it: c["), "{why}");
     let notes = report["notes"].to_string();
     assert!(notes.contains("was set aside: the original computes something else on it"), "{notes}");
     assert!(playground.files().iter().all(|name| !name.starts_with(".oxeye-nodes")));

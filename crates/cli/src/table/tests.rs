@@ -1,6 +1,7 @@
 use super::*;
 use oxeye::{
-    BuildReport, DiagnosticReport, FileReport, HostReport, ProgramReport, RecipeFile, TimeReport, TuneReport,
+    BuildReport, DiagnosticReport, FileReport, HostReport, ProgramReport, RecipeFile, TimeReport,
+    TriedReport, TuneReport,
 };
 
 #[test]
@@ -45,7 +46,7 @@ pub(super) fn report(nests: Vec<NestReport>) -> Report {
         seconds: 31.0,
         budget_seconds: 60.0,
         program_seconds: 3.0,
-        trials: 5,
+        tried: TriedReport { trials: 5, nodes: Vec::new() },
         program: ProgramReport {
             baseline_ms: Some(389.0),
             optimized_ms: Some(36.7),
@@ -70,7 +71,6 @@ pub(super) fn report(nests: Vec<NestReport>) -> Report {
             nests: Vec::new(),
         },
         search: None,
-        nodes: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -28,7 +28,7 @@ pub use files::{check_writable, is_same_file, write_atomically};
 pub(crate) use focus::Stand;
 pub use focus::{Focus, LEAST_SPEEDUP, NamedLines, NamedPlace};
 pub use found_values::{FoundValue, FoundValues, VALUES_SCHEMA, ValueRecipe};
-pub use options::{DonorSearch, FpPolicy, Knowledge, Options, ProjectFile, default_output};
+pub use options::{DonorSearch, FpPolicy, Knowledge, Machines, Options, ProjectFile, default_output};
 pub(crate) use options::{Observed, ProjectRun};
 pub use progress::{Event, Phase, Progress, Silent};
 pub(crate) use project_recipes::PROJECT_LOCK_SCHEMA;

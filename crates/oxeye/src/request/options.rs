@@ -67,10 +67,8 @@ pub struct Options {
     pub checks: Checks,
     /// The project that the file is part of, where its program is built by more than the compiler's one command.
     pub project: Option<ProjectFile>,
-    /// What the machine can do, where that was just found out; `None` takes the kept profile, or measures.
-    pub machine: Option<HostProfile>,
-    /// Nodes that measure candidates besides this machine.
-    pub nodes: Option<Arc<Nodes>>,
+    /// What it runs on.
+    pub machines: Machines,
     /// Seed of randomly drawn inputs.
     pub seed: u64,
     /// Where to save the recipes of the winners.
@@ -107,8 +105,7 @@ impl Options {
             run: RunCommand::default(),
             checks: Checks::default(),
             project: None,
-            machine: None,
-            nodes: None,
+            machines: Machines::default(),
             seed: 20_250_101,
             save_recipe: None,
             keep_candidates: None,
@@ -130,10 +127,24 @@ impl Options {
         }
     }
 
+    /// Where files go that nodes have to see; `None` if there are no others than this machine.
+    pub(crate) fn shared_folder(&self) -> Option<&Path> {
+        self.machines.nodes.as_deref().map(Nodes::work_folder)
+    }
+
     /// Whether a product with zero is zero, under policy and flags.
     pub fn finite(&self) -> bool {
         self.fp != FpPolicy::Strict && self.compiler.has_finite_math()
     }
+}
+
+/// What a run runs on.
+#[derive(Clone, Debug, Default)]
+pub struct Machines {
+    /// What this machine can do, where that was just found out; `None` takes the kept profile, or measures.
+    pub profile: Option<HostProfile>,
+    /// Nodes that measure candidates besides it.
+    pub nodes: Option<Arc<Nodes>>,
 }
 
 /// The place of a file in a project.

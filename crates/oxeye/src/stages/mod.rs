@@ -55,7 +55,8 @@ pub(crate) use read::{expect_nests, read_as, read_options, reading};
 pub(crate) use record::entries;
 pub(crate) use report::placed;
 pub use report::{
-    BuildReport, DiagnosticReport, FpReport, NestReport, ProgramReport, Report, TrialReport, report,
+    BuildReport, DiagnosticReport, FpReport, NestReport, ProgramReport, Report, TrialReport, TriedReport,
+    report,
 };
 pub use search_report::{ComparedMethod, NestSearchReport, SearchReport};
 pub use second_round::second_round;

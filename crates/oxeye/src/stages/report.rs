@@ -59,8 +59,9 @@ pub struct Report {
     pub budget_seconds: f64,
     /// Those of them in which the whole program ran, as it is, observed, or tuned.
     pub program_seconds: f64,
-    /// Candidates that were compiled and run, over all nests.
-    pub trials: usize,
+    /// What was tried.
+    #[serde(flatten)]
+    pub tried: TriedReport,
     /// The whole program before and after.
     pub program: ProgramReport,
     /// Where the time of the original goes, if it could be sampled.
@@ -74,11 +75,17 @@ pub struct Report {
     /// How the search went, if it was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchReport>,
-    /// Nodes that measured candidates besides this machine.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub nodes: Vec<NodeReport>,
     /// Sentences on the run as a whole.
     pub notes: Vec<String>,
+}
+
+/// What was tried.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TriedReport {
+    /// Candidates that were compiled and run, over all nests.
+    pub trials: usize,
+    /// Nodes that measured candidates besides this machine.
+    pub nodes: Vec<NodeReport>,
 }
 
 /// How things were compiled.
@@ -395,14 +402,16 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         seconds: session.start().elapsed().as_secs_f64(),
         budget_seconds: options.budget.as_secs_f64(),
         program_seconds: session.program_seconds(),
-        trials: nests.iter().flat_map(|n| &n.trials).filter(|t| t.verdict.was_run()).count(),
+        tried: TriedReport {
+            trials: nests.iter().flat_map(|n| &n.trials).filter(|t| t.verdict.was_run()).count(),
+            nodes: of_nodes,
+        },
         program,
         coverage: emitted.workpiece.coverage.clone().map(|found| found.located(&unit.included)),
         nests: reports,
         diagnostics: diagnostics(unit),
         recipes: emitted.recipes.clone(),
         search: None,
-        nodes: of_nodes,
         notes,
     };
     report.count_time();

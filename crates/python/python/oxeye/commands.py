@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal, Union, overload
 
-from . import _dace, _oxeye, _words
+from . import _dace, _nodes, _oxeye, _words
 from ._renamed import renamed
 from .errors import InputError
 from .progress import Listener, listening
@@ -87,6 +88,12 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
     top_k: int | None = None,
     recipes: _words.PathLike | Iterable[tuple[Nest, str]] | None = None,
     values: _words.PathLike | Record | None = None,
+    nodes: int | None = None,
+    slurm: str | None = None,
+    local_shards: int | None = None,
+    shared: _words.PathLike | None = None,
+    worker: str | None = None,
+    executor: Executor | None = None,
     fp: str | None = None,
     tolerance: float | None = None,
     ignore: Sequence[str] = (),
@@ -163,6 +170,19 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
         Recipes of one's own for a file, to try before the others: a recipe file, or nests of :func:`oxeye.read` with recipes.
     values : str or path, or InspectReport, optional
         What :func:`inspect` found in a file, or the JSON that ``oxeye inspect --json`` wrote: recipes for that are tried, too.
+    nodes : int, optional
+        Measure candidates on so many nodes at once, started by ``slurm``, by ``executor``, or by somebody else for the folder
+        ``shared``: ``oxeye worker FOLDER``, or ``python -m oxeye worker FOLDER``.
+    slurm : str, optional
+        Let Slurm start the nodes: options of ``sbatch``, such as ``"--partition=cpu"``; may be empty.
+    local_shards : int, optional
+        Measure so many candidates at a time on this machine, each on its part of the cores.
+    shared : str or path, optional
+        The folder that all nodes see. One that is named stays. Default: a new one in the present folder.
+    worker : str, optional
+        The command that a node runs, before the folder. Default: this Python with ``-m oxeye worker``.
+    executor : concurrent.futures.Executor, optional
+        Run workers for ``nodes`` nodes in an executor of one's own, such as ``dask.distributed.Client.get_executor()``.
     fp : {"strict", "reassociate"}, optional
         Whether floating-point sums may be reordered. Default: as the compile flags say.
     tolerance : float, optional
@@ -223,6 +243,7 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
     >>> report.program.speedup, report.output
     >>> polars.DataFrame(report.table())
     >>> oxeye.tune(build="make clean && make", run="./solver -n 200")
+    >>> oxeye.tune("gemm.c", nodes=8, slurm="--partition=cpu")
     """
     if candidates is not None:
         renamed("oxeye.tune(candidates=...)", "oxeye.tune(recipes=...)")
@@ -234,6 +255,7 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
         _words.arrays(_dace.values(inputs, arguments), scalars=program.is_dace) as files,
         recipe_file(recipes) as own,
         _words.report_file(values) as found,
+        _nodes.workers(executor, nodes, shared) as folder,
     ):
         words = _words.options(
             build=build,
@@ -258,6 +280,11 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
             top_k=top_k,
             recipes=own,
             values=found,
+            nodes=nodes,
+            slurm=slurm,
+            local_shards=local_shards,
+            shared=folder,
+            worker=_nodes.worker(worker, starts=slurm is not None or local_shards is not None),
             fp=fp,
             tolerance=tolerance,
             ignore=_words.several(ignore),

@@ -367,6 +367,8 @@ class Report(_Page):
         The whole program before and after.
     nests : list of NestReport
         Every nest, in the order of the file.
+    nodes : list of Record
+        Nodes that measured candidates: ``name``, ``measured``, and why they were set ``aside``.
     diagnostics : list of Diagnostic
         What could not be read, and why.
     recipes : dict
@@ -391,6 +393,7 @@ class Report(_Page):
     diagnostics: list[Diagnostic]
     recipes: dict[str, Any]
     search: dict[str, Any] | None
+    nodes: list[Record]
     notes: list[str]
 
     def _keep(self, text: str, is_kept: bool) -> None:
@@ -967,6 +970,7 @@ class ProjectReport(_Page):
     recipes: dict[str, Any]
     added: list[str]
     seconds: float
+    nodes: list[Record]
     notes: list[str]
 
 

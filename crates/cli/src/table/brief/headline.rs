@@ -46,7 +46,7 @@ pub(super) fn headline(run: &Run<'_>, nests: &[Counted<'_>], view: View) -> Vec<
 
 /// How much was tried, and how long that took.
 fn spent(run: &Run<'_>) -> String {
-    let n_trials: usize = run.reports().map(|report| report.trials).sum();
+    let n_trials: usize = run.reports().map(|report| report.tried.trials).sum();
     let nodes = match run.nodes.iter().filter(|node| node.measured > 0).count() {
         0 => String::new(),
         n => format!(" on {}", count(n, "node")),

@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
             changed: report.changed,
             seconds: report.seconds,
             budget_seconds: report.budget_seconds,
-            nodes: &report.nodes,
+            nodes: &report.tried.nodes,
             notes: &[],
             closing: Closing {
                 needed: vec![written],

@@ -42,7 +42,7 @@ impl SdfgProgram {
         let sdfg = Sdfg::parse(&text).map_err(|e| wrong(&e))?;
         let unit = read_sdfg(&sdfg).map_err(|e| wrong(&e))?;
         let c = to_c(&sdfg, &unit, Grouping::Together).map_err(|e| wrong(&e))?;
-        let folder = WorkDir::new()?;
+        let folder = WorkDir::within(options.shared_folder())?;
         let arguments = folder.subdir("arguments")?;
         let file = options.file.canonicalize().unwrap_or_else(|_| options.file.clone());
         let prepared = Python::find(options.python.as_deref(), &folder, options.threads)?

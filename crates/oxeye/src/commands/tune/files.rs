@@ -10,7 +10,7 @@ use crate::commands::optimize::tuned;
 use crate::nest::Workpiece;
 use crate::openmp::{OPENMP_FLAG, SIMD_FLAG};
 use crate::request::{
-    Compiler, Error, Event, FileRecipes, Observed, Options, OtherFiles, Progress, ProjectFile,
+    Compiler, Error, Event, FileRecipes, Machines, Observed, Options, OtherFiles, Progress, ProjectFile,
 };
 use crate::session::Session;
 use crate::stages::{Report, known_witnesses, read_options, report, wake_directives};
@@ -274,7 +274,6 @@ pub(super) fn file_options(
         top_k: options.top_k,
         knowledge: options.knowledge.clone(),
         donors: options.donors,
-        nodes: options.nodes.clone(),
         budget,
         focus: options.focus.clone(),
         quick: options.quick,
@@ -283,7 +282,7 @@ pub(super) fn file_options(
         fp: options.fp,
         checks: options.checks.clone(),
         no_alias: options.no_alias,
-        machine,
+        machines: Machines { profile: machine, nodes: options.nodes.clone() },
         compiler: Compiler { command: unit.compiler.clone(), args: unit.flags.clone(), chosen: true },
         run: subject.run_for(spot.part),
         project: Some(ProjectFile {

@@ -49,7 +49,6 @@ pub struct TuneReport {
     /// Where the seconds went.
     pub phases: Vec<PhaseSeconds>,
     /// Nodes that measured candidates besides this machine.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeReport>,
     /// Sentences on the run as a whole.
     pub notes: Vec<String>,
