@@ -7,7 +7,7 @@ use crate::heart::Heart;
 use crate::slurm::Job;
 use crate::task::{Bench, Finding, NodeFile, Outcome, SCHEMA, SessionFile, Task};
 use oxeye_host::this_machine;
-use oxeye_measure::{Companion, Invocation, Rejection, WorkDir, allowed_cores, shares};
+use oxeye_measure::{Companion, Invocation, Rejection, WorkDir, allowed_cores, in_parallel, shares};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -23,6 +23,8 @@ const LAPSE: Duration = Duration::from_secs(15);
 const LOOK: Duration = Duration::from_millis(300);
 /// A task with which so many nodes have died is not given to another one.
 const MOST_DEATHS: usize = 3;
+/// Files that are written at once.
+const WRITERS: usize = 16;
 /// How long workers have to end by themselves.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -272,19 +274,35 @@ impl Nodes {
     /// If the folder cannot be written.
     pub fn post(&self, tasks: Vec<Task>) -> Result<Round<'_>, NodesError> {
         let mut round = Round { nodes: self, waiting: BTreeMap::new(), ready: Vec::new(), looked: None };
+        let mut same: BTreeMap<String, (Task, Vec<usize>)> = BTreeMap::new();
         for (idx, task) in tasks.into_iter().enumerate() {
             let path = self.folder.path(STORE, &task.build.text);
             let key = key(&task).map_err(|error| NodesError::damaged(&path, error))?;
-            match self.folder.finding(&key) {
-                Ok(Some(finding)) => round.ready.push((idx, finding)),
-                _ => {
-                    let number = self.post_one(&key, &task)?;
-                    let waiting = Waiting { number, task, positions: Vec::new(), n_deaths: 0 };
-                    round.waiting.entry(key).or_insert(waiting).positions.push(idx);
+            same.entry(key).or_insert_with(|| (task, Vec::new())).1.push(idx);
+        }
+        let all: Vec<(String, (Task, Vec<usize>))> = same.into_iter().collect();
+        // A file system that is far away takes its time for each file, and is asked for several at once.
+        let posted = in_parallel(&all, WRITERS, |(key, (task, _))| match self.folder.finding(key) {
+            Ok(Some(finding)) => Ok(Err(finding)),
+            _ => self.post_one(key, task).map(Ok),
+        });
+        for ((key, (task, positions)), posted) in all.into_iter().zip(posted) {
+            match posted? {
+                Err(known) => round.ready.extend(positions.into_iter().map(|idx| (idx, known.clone()))),
+                Ok(number) => {
+                    round.waiting.insert(key, Waiting { number, task, positions, n_deaths: 0 });
                 }
             }
         }
         Ok(round)
+    }
+
+    /// Keeps several texts at once.
+    ///
+    /// # Errors
+    /// If one cannot be written.
+    pub fn share_texts(&self, texts: &[Vec<u8>]) -> Result<Vec<String>, NodesError> {
+        in_parallel(texts, WRITERS, |text| self.share_text(text)).into_iter().collect()
     }
 
     fn post_one(&self, key: &str, task: &Task) -> Result<usize, NodesError> {

@@ -16,6 +16,7 @@ mod excluded;
 mod filetest;
 mod host_check;
 mod libtorch;
+mod nodes;
 mod normal_forms;
 mod programs;
 mod rooflines;
@@ -54,6 +55,8 @@ enum Task {
     HostCheck(host_check::Args),
     /// Fetch a libtorch for oxeye-train and print the environment to build with.
     Libtorch(libtorch::Args),
+    /// Count the candidates that several nodes measure, in a Slurm cluster on this machine and in a simulation.
+    Nodes(nodes::Args),
     /// Compare the normal forms of the two spellings of each kernel in benchmarks/kernels.
     NormalForms(normal_forms::Args),
     /// Rewrite random C programs and compare them with themselves.
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Task::Filetest(args) => filetest::run(&args),
         Task::HostCheck(args) => host_check::run(&args),
         Task::Libtorch(args) => libtorch::run(&args),
+        Task::Nodes(args) => nodes::run(&args),
         Task::NormalForms(args) => normal_forms::run(&args),
         Task::Programs(args) => programs::run(&args),
         Task::Rooflines(args) => rooflines::run(&args),

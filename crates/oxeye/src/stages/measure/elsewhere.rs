@@ -70,11 +70,8 @@ impl<'a> Bench<'a> {
             }
         };
         let (best_seconds, call_seconds) = (patience.best, patience.call_seconds);
-        let task = |job| {
-            let build = self.build_of(nodes, job)?;
-            Ok(Task { bench: bench.clone(), build, best_seconds, call_seconds })
-        };
-        jobs.iter().map(task).collect()
+        let builds = self.builds_of(nodes, jobs)?.into_iter();
+        Ok(builds.map(|build| Task { bench: bench.clone(), build, best_seconds, call_seconds }).collect())
     }
 
     fn as_shared(&self, nodes: &Nodes) -> Result<SharedBench, NodesError> {
@@ -85,7 +82,7 @@ impl<'a> Bench<'a> {
         let seconds = self.others.iter().map(|other| other.baseline_seconds);
         let options = self.replay.options();
         Ok(SharedBench {
-            original: self.build_of(nodes, &original)?,
+            original: self.builds_of(nodes, &[original])?.remove(0),
             samples: samples().map(|sample| nodes.share_file(&sample.path)).collect::<Result<_, _>>()?,
             original_seconds: std::iter::once(self.baseline_seconds).chain(seconds).collect(),
             reference: SharedOutputs {
@@ -101,18 +98,19 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn build_of(&self, nodes: &Nodes, job: &CompileJob) -> Result<Build, NodesError> {
-        let [source, ..] = job.sources.as_slice() else {
-            return Err(NodesError::Other("a candidate without a text".into()));
+    /// How nodes build what is built so here.
+    fn builds_of(&self, nodes: &Nodes, jobs: &[CompileJob]) -> Result<Vec<Build>, NodesError> {
+        let text = |job: &CompileJob| match job.sources.as_slice() {
+            [source, ..] => fs::read(source).map_err(|error| NodesError::Other(error.to_string())),
+            [] => Err(NodesError::Other("a candidate without a text".into())),
         };
-        let text = fs::read(source).map_err(|error| NodesError::Other(error.to_string()))?;
-        Ok(Build {
-            text: nodes.share_text(&text)?,
-            compiler: self.site.session.workshop.replay_compiler(),
-            args: job.args.clone(),
-            link_args: job.link_args.clone(),
-            seconds: job.seconds,
-        })
+        let texts = jobs.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+        let compiler = self.site.session.workshop.replay_compiler();
+        let build = |(job, text): (&CompileJob, String)| {
+            let CompileJob { args, link_args, seconds, .. } = job.clone();
+            Build { text, compiler: compiler.clone(), args, link_args, seconds }
+        };
+        Ok(jobs.iter().zip(nodes.share_texts(&texts)?).map(build).collect())
     }
 
     /// What a finding means here, where the original takes as long as it does here.
