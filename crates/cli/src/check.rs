@@ -53,7 +53,7 @@ Exit codes:
 
 /// Fail if a tuned project lost its text, speed or results
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES, mut_arg("run", program::run_of_project), mut_arg("copies", program::copies_without_times))]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::run_of_project), mut_arg("copies", program::without_times), mut_arg("rank", program::without_times))]
 pub(crate) struct Args {
     #[command(flatten)]
     build: BuildArgs,

@@ -53,6 +53,11 @@ pub(crate) struct RunArgs {
     /// slowest counts.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), hide_short_help = true)]
     pub(crate) copies: Option<u32>,
+    /// Keep the arguments of nests of this process of an MPI program
+    ///
+    /// [default: of the one that spends most time in nests]
+    #[arg(long, value_name = "R", hide_short_help = true)]
+    pub(crate) rank: Option<u32>,
     /// Most threads, 1 for no OpenMP [default: all cores]
     ///
     /// With --copies for each process [default: its part of the cores].
@@ -106,8 +111,9 @@ pub(crate) fn run_of_project(arg: Arg) -> Arg {
     ))
 }
 
-/// The option `--copies` of a command that times no nests: it says how many threads there are by default, no more.
-pub(crate) fn copies_without_times(arg: Arg) -> Arg {
+/// The options `--copies` and `--rank` of a command that times no nests: the first says how many threads there are by default, no
+/// more, the second nothing.
+pub(crate) fn without_times(arg: Arg) -> Arg {
     arg.hide(true)
 }
 
@@ -137,6 +143,7 @@ impl ProgramArgs {
         options.run.exit_code = run.exit_code.unwrap_or(0);
         options.run.timeout = run.timeout;
         options.run.copies = run.copies.or(options.run.copies);
+        options.run.rank = run.rank;
         options.threads = run.threads.unwrap_or(options.run.usual_threads());
         mistakes::check_folder(run.cwd.as_deref())?;
         Ok(options)
@@ -162,6 +169,7 @@ impl ProgramArgs {
         }
         push("--exit-code", run.exit_code.map(|code| code.to_string()));
         push("--timeout", run.timeout.map(|time| format!("{}s", time.as_secs_f64())));
+        push("--rank", run.rank.map(|rank| rank.to_string()));
         push("--copies", run.copies.map(|copies| copies.to_string()));
         push("--threads", run.threads.map(|threads| threads.to_string()));
         if let Some(python) = &of_file.python {

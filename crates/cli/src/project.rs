@@ -47,6 +47,7 @@ pub(crate) fn given(build: &BuildArgs, run: &RunArgs, judging: &JudgingArgs) -> 
         exit_code: run.exit_code,
         timeout: run.timeout,
         copies: run.copies,
+        rank: run.rank,
         threads: run.threads,
         fp: judging.fp.given(),
         checks: judging.checks.checks(),

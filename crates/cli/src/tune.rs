@@ -53,8 +53,8 @@ that is left, nests that are far from their roofs are searched further.
 A project's build runs as you give it; what Oxeye compiles goes into a temporary
 folder. Where --build or --run is not given, oxeye.toml in the present folder is
 read; the command line wins. Its keys have the names of options: build or
-compile-commands, run, cwd, exit-code, timeout, copies, threads, no-alias, budget,
-only, exclude, min-share, min-speedup, fp, tolerance, ignore and compare.
+compile-commands, run, cwd, exit-code, timeout, copies, rank, threads, no-alias,
+budget, only, exclude, min-share, min-speedup, fp, tolerance, ignore and compare.
 
 Exit codes:
   0    done; if nothing was faster, nothing is changed, and the report says why

@@ -37,7 +37,7 @@ Exit codes:
 
 /// Show what the values that loop nests read and write have in common, and which recipe would profit
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES, mut_arg("run", program::run_of_file), mut_arg("copies", program::copies_without_times), mut_arg("timeout", program::timeout_without_budget))]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::run_of_file), mut_arg("copies", program::without_times), mut_arg("rank", program::without_times), mut_arg("timeout", program::timeout_without_budget))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,

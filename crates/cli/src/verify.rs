@@ -38,7 +38,7 @@ Exit codes:
 
 /// Look for errors in a tuned file by debug builds
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES, mut_arg("run", program::compared_run_of_file), mut_arg("copies", program::copies_without_times), mut_arg("timeout", program::timeout_without_budget))]
+#[command(after_long_help = EXAMPLES, mut_arg("run", program::compared_run_of_file), mut_arg("copies", program::without_times), mut_arg("rank", program::without_times), mut_arg("timeout", program::timeout_without_budget))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,

@@ -127,6 +127,31 @@ pub fn capture_parts(
 impl CaptureRun {
     /// Reads what a run left in a folder.
     fn of(outcome: RunOutcome, dir: &Path) -> Result<CaptureRun, MeasureError> {
+        let ranks = ranks(dir);
+        let mut best: Option<(PathBuf, CaptureRun)> = None;
+        for folder in &ranks {
+            let run = CaptureRun::of_process(outcome.clone(), folder)?;
+            let is_better = best.as_ref().is_none_or(|(_, best)| run.seconds() > best.seconds());
+            let worse =
+                if is_better { best.replace((folder.clone(), run)) } else { Some((folder.clone(), run)) };
+            if let Some((folder, _)) = worse {
+                // A file that stays does no harm.
+                let _ = fs::remove_dir_all(folder);
+            }
+        }
+        match best {
+            Some((_, run)) => Ok(run),
+            None => CaptureRun::of_process(outcome, dir),
+        }
+    }
+
+    /// Seconds in all nests.
+    fn seconds(&self) -> f64 {
+        self.captures.iter().map(|capture| capture.seconds).sum()
+    }
+
+    /// What one process left in its folder.
+    fn of_process(outcome: RunOutcome, dir: &Path) -> Result<CaptureRun, MeasureError> {
         let summary = dir.join("summary.txt");
         let text = match fs::read_to_string(&summary) {
             Ok(text) => text,
@@ -136,6 +161,16 @@ impl CaptureRun {
         let Summary { complete, overhead_seconds, captures } = parse(&text, dir, &summary)?;
         Ok(CaptureRun { outcome, complete, overhead_seconds, captures })
     }
+}
+
+/// The folders of processes that a launcher has numbered, in the order of their numbers.
+fn ranks(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix("rank")?.parse::<u64>().ok();
+    let numbered = entries.filter_map(|entry| Some((number(&entry.path())?, entry.path())));
+    let mut folders: Vec<(u64, PathBuf)> = numbered.collect();
+    folders.sort();
+    folders.into_iter().map(|(_, path)| path).collect()
 }
 
 struct Summary {

@@ -73,6 +73,8 @@ extern long oxeye_capture_libc_pwrite(int, const void *, unsigned long, long) __
 extern long oxeye_capture_libc_pread(int, void *, unsigned long, long) __asm__("pread");
 extern int oxeye_capture_libc_rename(const char *, const char *) __asm__("rename");
 extern int oxeye_capture_libc_unlink(const char *) __asm__("unlink");
+extern int oxeye_capture_libc_mkdir(const char *, unsigned) __asm__("mkdir");
+extern int oxeye_capture_libc_strcmp(const char *, const char *) __asm__("strcmp");
 extern int oxeye_capture_libc_getpid(void) __asm__("getpid");
 extern char *oxeye_capture_libc_getenv(const char *) __asm__("getenv");
 extern int oxeye_capture_libc_snprintf(char *, unsigned long, const char *, ...) __asm__("snprintf");
@@ -198,6 +200,20 @@ static void oxeye_capture_release(void)
     __atomic_store_n(&oxeye_capture_lock, 0, __ATOMIC_RELEASE);
 }
 
+/* Which of the processes of a parallel program this is, by the launchers of Open MPI, MPICH, MVAPICH and Slurm. */
+static const char *oxeye_capture_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK",
+                                        "SLURM_PROCID"};
+    unsigned k;
+    for (k = 0; k < sizeof names / sizeof *names; ++k) {
+        const char *rank = oxeye_capture_libc_getenv(names[k]);
+        if (rank && *rank)
+            return rank;
+    }
+    return 0;
+}
+
 static int oxeye_capture_on(void)
 {
     if (__atomic_load_n(&oxeye_capture_state, __ATOMIC_ACQUIRE) == 0) {
@@ -213,9 +229,16 @@ static int oxeye_capture_on(void)
                     oxeye_capture_limit = oxeye_capture_limit * 10 + (*limit - '0');
             }
             if (dir && *dir) {
-                n = oxeye_capture_libc_snprintf(oxeye_capture_dir, sizeof oxeye_capture_dir, "%s%s", dir,
-                                                OXEYE_CAPTURE_PART);
+                /* Processes that do the same at the same time keep what they see apart. */
+                const char *rank = oxeye_capture_rank();
+                const char *wanted = oxeye_capture_libc_getenv("OXEYE_CAPTURE_RANK");
+                n = oxeye_capture_libc_snprintf(oxeye_capture_dir, sizeof oxeye_capture_dir, "%s%s%s%s", dir,
+                                                OXEYE_CAPTURE_PART, rank ? "/rank" : "", rank ? rank : "");
                 on = n < (int)sizeof oxeye_capture_dir;
+                if (rank && wanted && *wanted && oxeye_capture_libc_strcmp(rank, wanted))
+                    on = 0;
+                if (on && rank)
+                    oxeye_capture_libc_mkdir(oxeye_capture_dir, 0700);
             }
             __atomic_store_n(&oxeye_capture_state, on ? 1 : 2, __ATOMIC_RELEASE);
         }

@@ -656,3 +656,53 @@ fn there_is_a_sample_of_the_sizes_that_take_the_time() {
     assert_eq!(heaviest[0].read_integer(0, ElementType::I32).expect("n"), 1000);
     assert!(heaviest[0].nanoseconds == Some(40_000_000));
 }
+
+/// The processes of a parallel program, as a launcher starts them, each with other data and its own time.
+const RANKS: &str = r#"
+#include <stdlib.h>
+#include <time.h>
+
+int main(void)
+{
+    static double x[1000];
+    int rank = atoi(getenv("PMI_RANK"));
+    for (int t = 0; t < 50; t++) {
+        for (int i = 0; i < 1000; i++)
+            x[i] = rank;
+        oxeye_capture_enter(0);
+        oxeye_capture_arg(0, 0, x, sizeof x);
+        struct timespec wait = {0, (rank == 1 ? 4 : 1) * 1000000L};
+        nanosleep(&wait, 0);
+        oxeye_capture_leave(0);
+    }
+    return 0;
+}
+"#;
+
+#[test]
+fn processes_of_a_parallel_program_are_kept_apart() {
+    let work = WorkDir::new().expect("work folder");
+    let program = build(&work, &Compiler::new("cc", ["-O1"]), RANKS);
+    let script = format!("for rank in 0 1 2; do PMI_RANK=$rank {} & done; wait", program.display());
+    let captured = |name: &str, wanted: Option<&str>| {
+        let dir = work.subdir(name).expect("made");
+        let invocation = Invocation::new("sh").args(["-c", &script]);
+        let invocation = match wanted {
+            Some(rank) => invocation.env("OXEYE_CAPTURE_RANK", rank),
+            None => invocation,
+        };
+        let run = capture(&invocation, &Limits::default(), &dir).expect("captured");
+        assert!(run.complete);
+        let [nest] = run.captures.as_slice() else { panic!("{:?}", run.captures) };
+        assert_eq!(nest.invocations, 50);
+        let n_folders = std::fs::read_dir(&dir).expect("listed").count();
+        assert_eq!(n_folders, 1, "what is not used is removed");
+        let values = nest.samples[0].read_arg(0).expect("read");
+        let values: Vec<f64> =
+            values.chunks(8).filter_map(|bytes| ElementType::F64.read_f64(bytes)).collect();
+        assert!(values.iter().all(|value| *value == values[0]), "of one process");
+        values[0]
+    };
+    assert_eq!(captured("all", None), 1.0, "the one that takes longest");
+    assert_eq!(captured("last", Some("2")), 2.0);
+}

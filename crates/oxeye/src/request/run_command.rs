@@ -38,9 +38,14 @@ pub struct RunCommand {
     /// Processes that a run starts on this machine and that do the same at the same time, by what `mpirun` and its like are
     /// told; `None` is one. Nests are timed in as many at once.
     pub copies: Option<u32>,
+    /// Of which of these processes the arguments of nests are kept; `None` is the one that spends most time in nests.
+    pub rank: Option<u32>,
     /// For a program that is not run by its path: what it is loaded in place of.
     pub(crate) stand_in: Option<StandIn>,
 }
+
+/// By this, the capture runtime hears which process is meant.
+const CAPTURED_RANK: &str = "OXEYE_CAPTURE_RANK";
 
 /// A file that is loaded or run in place of another, wherever that happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +94,8 @@ impl RunCommand {
         invocation = invocation.cwd(self.folder.clone());
         invocation.called = self.program.as_ref().map(Into::into);
         invocation.env = self.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
+        let rank = self.rank.map(|rank| (CAPTURED_RANK.to_owned(), rank.to_string().into()));
+        invocation.env.extend(rank);
         invocation.stdin = self.stdin_file();
         match &self.stand_in {
             Some(stand_in) => stand_in.arrange(invocation, executable),

@@ -72,6 +72,7 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
     exit_code: int | None = None,
     timeout: float | str | None = None,
     copies: int | None = None,
+    rank: int | None = None,
     threads: int | None = None,
     function: str | None = None,
     set: Mapping[str, int] | None = None,
@@ -139,6 +140,8 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
         The longest a run of the program may take: seconds, or ``"90s"``, ``"5m"``. Default: twenty times the budget.
     copies : int, optional
         Processes in which nests are timed at once, as under ``mpirun``. Default: as many as that is told in ``run``.
+    rank : int, optional
+        The process of an MPI program of which the arguments of nests are kept. Default: that which spends most time in nests.
     threads : int, optional
         Most threads to use, of each process; 1 emits no OpenMP. Default: its part of the cores.
     function : str, optional
@@ -265,6 +268,8 @@ def tune(  # type: ignore[misc]  # The options of both are those that stand here
             exit_code=exit_code,
             timeout=_words.duration(timeout),
             copies=copies,
+        rank=rank,
+            rank=rank,
             threads=threads,
             function=function,
             set=_dace.sizes(set, symbols),
@@ -328,6 +333,7 @@ def explain(
     exit_code: int | None = None,
     timeout: float | str | None = None,
     copies: int | None = None,
+    rank: int | None = None,
     threads: int | None = None,
     no_alias: bool = False,
     top_k: int | None = None,
@@ -344,7 +350,7 @@ def explain(
         The C file.
     no_run : bool
         Do not measure candidates; the program itself is still run once.
-    cc, budget, function, set, inputs, run, cwd, exit_code, timeout, copies, threads, no_alias, top_k, fp, database, \
+    cc, budget, function, set, inputs, run, cwd, exit_code, timeout, copies, rank, threads, no_alias, top_k, fp, database, \
     no_database, progress
         As of :func:`tune`.
 
@@ -364,6 +370,8 @@ def explain(
             exit_code=exit_code,
             timeout=_words.duration(timeout),
             copies=copies,
+        rank=rank,
+            rank=rank,
             threads=threads,
             no_alias=no_alias,
             top_k=top_k,
@@ -388,6 +396,7 @@ def profile(
     exit_code: int | None = None,
     timeout: float | str | None = None,
     copies: int | None = None,
+    rank: int | None = None,
     threads: int | None = None,
     no_alias: bool = False,
     progress: Heard = None,
@@ -402,7 +411,7 @@ def profile(
         Measure again even if a profile of the same program is kept.
     trace : str or path, optional
         Where to write when each thread was in which nest, for Chrome's and Perfetto's trace viewers.
-    cc, function, set, inputs, run, cwd, exit_code, timeout, copies, threads, no_alias, progress
+    cc, function, set, inputs, run, cwd, exit_code, timeout, copies, rank, threads, no_alias, progress
         As of :func:`tune`.
 
     Returns
@@ -421,6 +430,8 @@ def profile(
             exit_code=exit_code,
             timeout=_words.duration(timeout),
             copies=copies,
+        rank=rank,
+            rank=rank,
             threads=threads,
             no_alias=no_alias,
         )
@@ -612,6 +623,7 @@ def rerun(
     exit_code: int | None = None,
     timeout: float | str | None = None,
     copies: int | None = None,
+    rank: int | None = None,
     threads: int | None = None,
     no_alias: bool = False,
     fp: str | None = None,
@@ -628,7 +640,7 @@ def rerun(
         The C file.
     candidates : str or path, or sequence of these
         The folder that ``tune(keep_candidates=...)`` wrote, for all that were edited, or files in it.
-    cc, budget, function, set, inputs, run, cwd, exit_code, timeout, copies, threads, no_alias, fp, tolerance, ignore, compare, \
+    cc, budget, function, set, inputs, run, cwd, exit_code, timeout, copies, rank, threads, no_alias, fp, tolerance, ignore, compare, \
     progress
         As of :func:`tune`.
 
@@ -650,6 +662,8 @@ def rerun(
             exit_code=exit_code,
             timeout=_words.duration(timeout),
             copies=copies,
+        rank=rank,
+            rank=rank,
             threads=threads,
             no_alias=no_alias,
             fp=fp,

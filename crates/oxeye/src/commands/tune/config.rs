@@ -30,6 +30,8 @@ pub struct ProjectConfig {
     pub budget: Option<Duration>,
     /// Processes that a run of the program starts on this machine.
     pub copies: Option<u32>,
+    /// As [`RunCommand::rank`].
+    pub rank: Option<u32>,
     /// Most threads to use.
     pub threads: Option<u32>,
     /// Whether pointer parameters of a function never overlap.
@@ -51,7 +53,7 @@ pub struct ProjectConfig {
 }
 
 /// The keys, in the order in which they are written.
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "build",
     "compile-commands",
     "run",
@@ -59,6 +61,7 @@ const KEYS: [&str; 19] = [
     "exit-code",
     "timeout",
     "copies",
+    "rank",
     "threads",
     "no-alias",
     "budget",
@@ -96,6 +99,7 @@ impl ProjectConfig {
             timeout: over.timeout.or(self.timeout),
             budget: over.budget.or(self.budget),
             copies: over.copies.or(self.copies),
+            rank: over.rank.or(self.rank),
             threads: over.threads.or(self.threads),
             no_alias: over.no_alias.or(self.no_alias),
             only: first_with_any(over.only, self.only),
@@ -129,6 +133,7 @@ impl ProjectConfig {
         run.exit_code = self.exit_code.unwrap_or(0);
         run.timeout = self.timeout;
         run.copies = self.copies.or(run.copies);
+        run.rank = self.rank;
         let (written, threads) = (run.written.clone(), self.threads.unwrap_or(run.usual_threads()));
         let mut options = TuneOptions::new(build, run);
         options.budget = self.budget.unwrap_or(options.budget);
@@ -163,6 +168,7 @@ impl ProjectConfig {
             self.exit_code.map(|code| code.to_string()),
             self.timeout.map(seconds),
             self.copies.map(|copies| copies.to_string()),
+            self.rank.map(|rank| rank.to_string()),
             self.threads.map(|threads| threads.to_string()),
             self.no_alias.map(|no_alias| no_alias.to_string()),
             self.budget.map(seconds),
@@ -215,6 +221,7 @@ impl ProjectConfig {
             "exit-code" => self.exit_code = Some(value.whole(0, 255)? as i32),
             "timeout" => self.timeout = Some(value.time()?),
             "copies" => self.copies = Some(value.whole(1, 4096)? as u32),
+            "rank" => self.rank = Some(value.whole(0, u32::MAX.into())? as u32),
             "threads" => self.threads = Some(value.whole(1, 4096)? as u32),
             "no-alias" => self.no_alias = Some(value.truth()?),
             "budget" => self.budget = Some(value.time()?),
@@ -277,6 +284,7 @@ cwd = "data"
 exit-code = 3
 budget = "90s"
 copies = 2
+rank = 1
 threads = 2
 fp = "strict"
 database = "postgresql://db/recipes"
@@ -297,6 +305,7 @@ min-speedup = 1.05
         assert_eq!(config.build, Some(BuildSource::Command("make -B CC='gcc \"x\"'".into())));
         assert_eq!(config.run.as_deref(), Some(r#"./p "a b" \ < in"#));
         assert_eq!((config.exit_code, config.copies, config.threads), (Some(3), Some(2), Some(2)));
+        assert_eq!(config.rank, Some(1));
         assert_eq!((config.budget, config.fp), (Some(Duration::from_secs(90)), Some(FpPolicy::Strict)));
         assert_eq!((config.checks.tolerance, config.checks.ignore.len()), (Some(1e-4), 2));
         assert_eq!((config.timeout, config.no_alias), (Some(Duration::from_secs(300)), Some(true)));
