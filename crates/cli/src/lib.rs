@@ -20,6 +20,7 @@ mod db;
 mod doctor;
 mod draw;
 mod dry;
+mod events;
 mod exit;
 mod explain;
 mod flow;

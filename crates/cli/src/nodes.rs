@@ -46,9 +46,9 @@ pub(crate) struct NodesArgs {
 }
 
 impl NodesArgs {
-    /// Into how many parts the cores of this machine go.
-    pub(crate) fn n_parts(&self) -> u32 {
-        self.local_shards.unwrap_or(1)
+    /// The threads of each candidate: as many as are given, or a part of all.
+    pub(crate) fn threads(&self, given: Option<u32>, all: u32) -> u32 {
+        given.unwrap_or(all / self.local_shards.unwrap_or(1)).max(1)
     }
 
     /// Starts the nodes, if any are asked for.

@@ -5,6 +5,7 @@ use crate::draw::Drawing;
 use crate::exit::Exit;
 use crate::knowledge::{Memory, knowledge, location};
 use crate::manner::Manner;
+use crate::nodes::NodesArgs;
 use crate::program::{self, ProgramArgs};
 use crate::tuning::{JudgingArgs, ResultArgs, duration};
 use oxeye::{Knowledge, Progress, Report, SearchOptions};
@@ -62,6 +63,8 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     top_k: u32,
     #[command(flatten)]
+    nodes: NodesArgs,
+    #[command(flatten)]
     judging: JudgingArgs,
     #[command(flatten)]
     results: ResultArgs,
@@ -98,6 +101,8 @@ impl Args {
         options.knowledge =
             if self.compare_donors { knowledge(self.database.as_ref()) } else { Knowledge::Nothing };
         let memory = if self.no_learn { None } else { Some(Memory::open(self.database.as_ref())?) };
+        options.threads = self.nodes.threads(self.program.run.threads, options.threads);
+        options.machines.nodes = self.nodes.start()?;
         let max_trials = self.max_trials.map(|n| n as usize);
         let (seed, log, compare) = (self.seed, self.log.clone(), self.compare_donors);
         let searching = SearchOptions { seed, log, max_trials, compare };

@@ -2,6 +2,7 @@
 
 use crate::draw::Drawing;
 use crate::dry;
+use crate::events::Events;
 use crate::exit::Exit;
 use crate::go_on::GoOn;
 use crate::knowledge::{KnowledgeArgs, Memory};
@@ -106,6 +107,9 @@ pub(crate) struct Args {
     /// It is for `oxeye rerun`; candidates that were edited stay.
     #[arg(long, value_name = "FOLDER", requires = "file", help_heading = "Output", hide_short_help = true)]
     keep_candidates: Option<PathBuf>,
+    /// Write what happens, as it happens, as JSON Lines: for dashboards
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
+    events: Option<PathBuf>,
     /// Show nests, shares, and why not; change nothing
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
@@ -257,9 +261,7 @@ impl Args {
             false => self.knowledge.check().map(|()| None)?,
         };
         self.knowledge.apply(&mut options);
-        if self.run.threads.is_none() {
-            options.threads = (options.threads / self.nodes.n_parts()).max(1);
-        }
+        options.threads = self.nodes.threads(self.run.threads, options.threads);
         options.machines.nodes = self.nodes.start()?;
         let Some(memory) = memory else {
             return Ok((oxeye::optimize(&options, progress)?, self.kept(&options)));
@@ -317,9 +319,7 @@ impl Args {
         (options.knowledge, options.donors) = self.knowledge.chosen();
         let taken = options.output.patch().into_iter().chain(options.save_recipe.as_deref()).collect();
         results.check_reports(taken, &[])?;
-        if told.config.threads.is_none() {
-            options.threads = (options.threads / self.nodes.n_parts()).max(1);
-        }
+        options.threads = self.nodes.threads(told.config.threads, options.threads);
         options.nodes = self.nodes.start()?;
         let report = Box::new(oxeye::tune(&options, progress)?);
         if self.save_config && !self.dry_run {
@@ -358,7 +358,9 @@ pub(crate) fn are_arguments(words: &[String]) -> bool {
 /// Runs the subcommand.
 pub(crate) fn run(args: Args, manner: &Manner) -> anyhow::Result<Exit> {
     let drawing = Drawing::new(manner, manner.verbose);
-    let outcome = args.answer(&drawing);
+    let events = args.events.as_deref().map(|path| Events::open(path, &drawing)).transpose()?;
+    let progress: &dyn Progress = events.as_ref().map_or(&drawing, |events| events);
+    let outcome = args.answer(progress);
     drawing.finish();
     let tuned = outcome?;
     let json = args.results.json.as_deref();

@@ -140,7 +140,7 @@ def test_the_command_comes_with_the_package(short_c):
 
 
 #: Options that are about a terminal, or about files that Python has as values.
-ABOUT_TERMINALS = {"help", "quiet", "verbose", "color", "no-progress", "json", "html", "fail-if-unchanged", "format"}
+ABOUT_TERMINALS = {"help", "quiet", "verbose", "color", "no-progress", "json", "html", "fail-if-unchanged", "format", "events"}
 #: Those of a report's parts and tables, which reports have as methods.
 OF_TABLES = {"csv", "parquet", "trace-events", "values-html", "flow-html", "values-svg", "flow-svg", "dot"}
 #: Arguments that stand for words which are no options, or for options that Python knows by itself.

@@ -48,7 +48,8 @@ fn of_node(report: &Value, name: &str) -> (u64, Option<String>) {
 fn parts_of_this_machine_measure_beside_each_other() {
     let _alone = alone();
     let playground = Playground::with("product.c", PRODUCT);
-    let line = "tune product.c --local-shards 2 --budget 20s --fresh --json report.json -- cc -O2";
+    let line =
+        "tune product.c --local-shards 2 --budget 20s --fresh --json report.json --events events -- cc -O2";
     let ran = playground.run(line);
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     let report = report(&playground);
@@ -56,8 +57,12 @@ fn parts_of_this_machine_measure_beside_each_other() {
     assert!(measured.iter().sum::<u64>() > 0, "{measured:?}");
     assert!(ran.stdout.contains(" tried in ") && ran.stdout.contains(" on 2 nodes"), "{}", ran.stdout);
     assert!(report["program"]["verified"].as_bool().expect("compared"), "{}", ran.stdout);
+    let events = playground.read("events");
+    let last = events.lines().last().and_then(|line| serde_json::from_str::<Value>(line).ok()).expect("JSON");
+    assert_eq!(last["phase"], "final runs", "{events}");
+    assert!(events.contains(r#""event":"nodes""#) && events.contains(r#""event":"candidate""#), "{events}");
     // Nothing of it is left.
-    assert_eq!(playground.files(), ["product.c", "product.oxeye.c", "report.json"]);
+    assert_eq!(playground.files(), ["events", "product.c", "product.oxeye.c", "report.json"]);
 }
 
 /// What is running of the cluster's jobs.

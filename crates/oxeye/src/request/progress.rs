@@ -99,6 +99,11 @@ pub enum Event<'a> {
         /// Best speedup over the baseline so far.
         best_speedup: Option<f64>,
     },
+    /// Nodes measure candidates.
+    Nodes {
+        /// How many take part.
+        n_nodes: usize,
+    },
     /// A search is one trial further.
     Searched {
         /// Candidates of this nest that were measured so far.

@@ -226,6 +226,44 @@ fn a_seed_is_a_search() {
     assert_eq!(codes.len(), 40);
 }
 
+/// The same measurements by several nodes, which are done in another order.
+struct ByNodes<'c> {
+    made: Made<'c>,
+    width: usize,
+}
+
+impl Measurements for ByNodes<'_> {
+    fn measure(
+        &mut self,
+        batch: &[Candidate],
+        _: Limits<'_>,
+        found: &mut dyn FnMut(usize, Measurement) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        batch.iter().enumerate().rev().try_for_each(|(k, candidate)| found(k, self.made.of(candidate)))
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+}
+
+#[test]
+fn nodes_find_what_one_finds_in_whichever_order() {
+    let by_nodes = |width: usize| {
+        let (clock, measured) = (FakeClock::default(), RefCell::default());
+        let budget = Budget::new(&clock);
+        let mut nodes = ByNodes { made: made(&clock, &measured), width };
+        let time = budget.allow(LONG, Duration::ZERO);
+        explore(&mut Log::default(), &mut nodes, time, 5, 40).expect("a search").0.tried
+    };
+    assert_eq!(by_nodes(1), whole(5, 40, None));
+    // As many as there are nodes make a generation, and a seed is a search.
+    let wide = by_nodes(8);
+    assert_eq!(wide, by_nodes(8));
+    let n_second = |tried: &[TrialRecord]| tried.iter().filter(|trial| trial.generation == 1).count();
+    assert!(n_second(&wide) > 16, "{}", n_second(&wide));
+}
+
 #[test]
 fn an_interrupted_search_goes_on_without_measuring_again() {
     let folder = tempfile::tempdir().expect("a folder");

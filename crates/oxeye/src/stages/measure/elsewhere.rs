@@ -4,7 +4,7 @@
 //! node calls wrong is run here, too, as roundings may have to be judged, and nodes may be broken.
 
 use super::bench::{Bench, Screened, verdict_of};
-use crate::request::{Error, Setback};
+use crate::request::{Error, Event, Setback};
 use crate::schedule::{Screening, Trial, Verdict};
 use oxeye_measure::{CompileJob, Patience, Rejection};
 use oxeye_nodes::{Bench as SharedBench, Build, Finding, Nodes, NodesError, Outcome, SharedOutputs, Task};
@@ -42,6 +42,7 @@ impl<'a> Bench<'a> {
         let mut collect = || -> Result<(), Setback<NodesError>> {
             let tasks = self.tasks(nodes, jobs, patience).map_err(Setback::Item)?;
             let mut round = nodes.post(tasks).map_err(Setback::Item)?;
+            self.site.session.progress.event(Event::Nodes { n_nodes: nodes.width() });
             let mut pause = SHORT_LOOK;
             while !round.is_done() && goes_on() && nodes.width() > 0 {
                 self.site.session.check_cancelled()?;
