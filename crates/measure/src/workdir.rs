@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -35,12 +36,24 @@ impl WorkDir {
             .prefix("oxeye-")
             .tempdir_in(&parent)
             .map_err(MeasureError::io("make a temporary folder in", &parent))?;
+        Ok(WorkDir::of(dir.keep()))
+    }
+
+    /// Makes this very folder, which is not there yet; nobody else may look into it.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn at(path: &Path) -> Result<WorkDir, MeasureError> {
+        let made = fs::DirBuilder::new().mode(0o700).create(path).and_then(|()| path.canonicalize());
+        Ok(WorkDir::of(made.map_err(MeasureError::io("make", path))?))
+    }
+
+    fn of(path: PathBuf) -> WorkDir {
         let keep = std::env::var_os("OXEYE_KEEP").is_some_and(|v| v == "1");
-        let path = dir.keep();
         if !keep {
             LIVE.lock().unwrap_or_else(|e| e.into_inner()).insert(path.clone());
         }
-        Ok(WorkDir { path, keep })
+        WorkDir { path, keep }
     }
 
     /// The folder.

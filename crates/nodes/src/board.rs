@@ -1,7 +1,7 @@
 //! Tasks on their way: open, taken by a node, done.
 
 use crate::error::NodesError;
-use crate::folder::{Folder, OPEN, RESULTS, TAKEN, hash};
+use crate::folder::{DONE, Folder, OPEN, RESULTS, TAKEN, hash};
 use crate::task::{Finding, Task};
 
 /// A task that a node has taken.
@@ -68,7 +68,9 @@ impl Folder {
 
     /// Tells what came of a task.
     pub(crate) fn finish(&self, taken: &Taken, node: &str, finding: &Finding) -> Result<(), NodesError> {
-        self.write_value(RESULTS, &result(key_of(&taken.name)), finding)?;
+        let key = key_of(&taken.name);
+        self.write_value(RESULTS, &result(key), finding)?;
+        self.write(DONE, key, b"")?;
         self.remove(TAKEN, &format!("{}@{node}", taken.name));
         Ok(())
     }
@@ -76,6 +78,18 @@ impl Folder {
     /// Takes a task away that nobody waits for any more.
     pub(crate) fn withdraw(&self, number: usize, key: &str) {
         self.remove(OPEN, &format!("{number:08}-{key}"));
+    }
+
+    /// Keys of tasks that were done since the last call.
+    pub(crate) fn news(&self) -> Result<Vec<String>, NodesError> {
+        let keys = self.names(DONE)?;
+        keys.iter().for_each(|key| self.remove(DONE, key));
+        Ok(keys)
+    }
+
+    /// Takes a result away that is none.
+    pub(crate) fn forget(&self, key: &str) {
+        self.remove(RESULTS, &result(key));
     }
 
     /// What came of a task, if that is known.
@@ -134,6 +148,8 @@ mod tests {
         // One that was taken for dead is late.
         assert!(!folder.give_back(&first.name, "one").expect("asked"));
         assert_eq!(folder.finding(key_of(&first.name)).expect("read"), Some(finding));
+        assert_eq!(folder.news().expect("listed"), [key_of(&first.name)]);
+        assert_eq!(folder.news().expect("listed"), Vec::<String>::new());
         assert_eq!(takes("one").expect("the other").task, other);
         assert_eq!(takes("one"), None);
     }

@@ -19,6 +19,7 @@ pub(crate) const BENCHES: &str = "benches";
 pub(crate) const OPEN: &str = "open";
 pub(crate) const TAKEN: &str = "taken";
 pub(crate) const RESULTS: &str = "results";
+pub(crate) const DONE: &str = "done";
 pub(crate) const NODES: &str = "nodes";
 pub(crate) const LOGS: &str = "logs";
 /// The ending of the file that tells a node that it is not believed.
@@ -44,7 +45,7 @@ impl Folder {
 
     /// Makes the folders inside.
     pub(crate) fn make(&self) -> Result<(), NodesError> {
-        for name in [STORE, BENCHES, OPEN, TAKEN, RESULTS, NODES, LOGS] {
+        for name in [STORE, BENCHES, OPEN, TAKEN, DONE, RESULTS, NODES, LOGS] {
             let path = self.root.join(name);
             fs::create_dir_all(&path).map_err(NodesError::io("make", &path))?;
         }

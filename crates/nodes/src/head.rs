@@ -2,7 +2,7 @@
 
 use crate::board::{key, key_in};
 use crate::error::NodesError;
-use crate::folder::{BENCHES, DISTRUSTED, END, Folder, HEAD, LOGS, NODES, OPEN, SESSION, STORE, TAKEN};
+use crate::folder::{BENCHES, DISTRUSTED, DONE, END, Folder, HEAD, LOGS, NODES, OPEN, SESSION, STORE, TAKEN};
 use crate::heart::Heart;
 use crate::slurm::Job;
 use crate::task::{Bench, Finding, NodeFile, Outcome, SCHEMA, SessionFile, Task};
@@ -12,6 +12,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
@@ -58,8 +59,8 @@ pub struct Nodes {
     folder: Folder,
     /// Where the command's own temporary files go, which nodes have to see.
     work: WorkDir,
-    /// Whether the folder goes with the run.
-    is_own: bool,
+    /// The folder, if it goes with the run.
+    own: Option<WorkDir>,
     lapse: Duration,
     n_wanted: usize,
     children: Vec<Companion>,
@@ -122,20 +123,20 @@ impl Nodes {
         worker: &[OsString],
         lapse: Duration,
     ) -> Result<Nodes, NodesError> {
-        let is_own = folder.is_none();
-        let root = match (folder, starting) {
-            (Some(folder), _) => folder.to_owned(),
-            (None, Starting::Here(_)) => {
-                std::env::temp_dir().join(format!("oxeye-nodes-{}", std::process::id()))
-            }
-            (None, _) => PathBuf::from(format!(".oxeye-nodes-{}", std::process::id())),
+        let own = match (folder, starting) {
+            (Some(_), _) => None,
+            (None, Starting::Here(_)) => Some(WorkDir::new()?),
+            (None, _) => Some(WorkDir::at(&own_folder())?),
         };
-        fs::create_dir_all(&root).map_err(NodesError::io("make", &root))?;
-        let root = root.canonicalize().map_err(NodesError::io("find", &root))?;
+        let root = own.as_ref().map(WorkDir::path).or(folder).unwrap_or(Path::new("."));
+        // What is in it is run by nodes.
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(root);
+        made.map_err(NodesError::io("make", root))?;
+        let root = root.canonicalize().map_err(NodesError::io("find", root))?;
         let folder = Folder::at(&root);
         check_unused(&folder, lapse)?;
         folder.make()?;
-        for kind in [OPEN, TAKEN, NODES, LOGS] {
+        for kind in [OPEN, TAKEN, DONE, NODES, LOGS] {
             folder.names(kind)?.iter().for_each(|name| folder.remove(kind, name));
         }
         folder.remove("", END);
@@ -151,7 +152,7 @@ impl Nodes {
         let mut nodes = Nodes {
             work: WorkDir::within(Some(&root))?,
             folder,
-            is_own,
+            own,
             lapse,
             n_wanted: starting.n_nodes(),
             children: Vec::new(),
@@ -235,10 +236,22 @@ impl Nodes {
         match &self.job {
             Some(job) => match job.waits_for() {
                 Some(reason) => format!("job {} of Slurm waits ({reason})", job.id()),
-                None => format!("job {} of Slurm began no worker that came here", job.id()),
+                None => {
+                    format!("job {} of Slurm began no worker that came here{}", job.id(), self.last_words())
+                }
             },
-            None => "no worker came".into(),
+            None => format!("no worker came{}", self.last_words()),
         }
+    }
+
+    /// The last line that a worker has said, if one has said anything.
+    fn last_words(&self) -> String {
+        let read = |name: &String| fs::read_to_string(self.folder.path(LOGS, name)).ok();
+        let logs = self.folder.names(LOGS).unwrap_or_default();
+        let last =
+            |text: String| text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
+        let said = logs.iter().filter_map(read).find_map(last);
+        said.map_or_else(String::new, |line| format!("; one said: {line}"))
     }
 
     /// Keeps a file in the folder; its name there.
@@ -362,6 +375,12 @@ impl Nodes {
     }
 }
 
+/// A folder in the present one, which nodes see if they see what is tuned.
+fn own_folder() -> PathBuf {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    PathBuf::from(format!(".oxeye-nodes-{}-{}", std::process::id(), since.subsec_nanos()))
+}
+
 /// The name of a worker that is started here.
 fn shard(k: usize) -> String {
     format!("shard{}", k + 1)
@@ -402,9 +421,7 @@ impl Drop for Nodes {
             sleep(Duration::from_millis(20));
         }
         self.children.clear();
-        if self.is_own {
-            let _ = fs::remove_dir_all(self.folder.root());
-        }
+        drop(self.own.take());
     }
 }
 
@@ -441,16 +458,12 @@ impl Round<'_> {
         let mut found = std::mem::take(&mut self.ready);
         let folder = &self.nodes.folder;
         if !self.waiting.is_empty() {
-            for name in folder.names(crate::folder::RESULTS)? {
-                let Some(key) = name.strip_suffix(".json").filter(|key| self.waiting.contains_key(*key))
-                else {
-                    continue;
-                };
+            for key in folder.news()?.iter().filter(|key| self.waiting.contains_key(*key)).collect::<Vec<_>>()
+            {
                 match folder.finding(key) {
                     Ok(Some(finding)) => self.tell(key, &finding, &mut found),
-                    Ok(None) => {}
                     // Half a result is none.
-                    Err(_) => self.repeat(key, &name)?,
+                    Ok(None) | Err(_) => self.repeat(key)?,
                 }
             }
             if self.looked.is_none_or(|looked| looked.elapsed() > LOOK) {
@@ -468,8 +481,8 @@ impl Round<'_> {
         }
     }
 
-    fn repeat(&mut self, key: &str, name: &str) -> Result<(), NodesError> {
-        self.nodes.folder.remove(crate::folder::RESULTS, name);
+    fn repeat(&mut self, key: &str) -> Result<(), NodesError> {
+        self.nodes.folder.forget(key);
         if let Some(waiting) = self.waiting.get_mut(key) {
             waiting.number = self.nodes.post_one(key, &waiting.task)?;
         }
@@ -486,10 +499,17 @@ impl Round<'_> {
             state.nodes.iter().filter(|(_, node)| node.is_alive).map(|(name, _)| name.clone()).collect()
         };
         for (name, node) in taken {
-            if alive.contains(&node) || !folder.give_back(&name, &node)? {
+            if alive.contains(&node) {
                 continue;
             }
             let key = key_in(&name).to_owned();
+            if !folder.give_back(&name, &node)? {
+                // It had told its result, and died before it could say so.
+                if let Ok(Some(finding)) = folder.finding(&key) {
+                    self.tell(&key, &finding, found);
+                }
+                continue;
+            }
             let Some(waiting) = self.waiting.get_mut(&key) else {
                 folder.remove(OPEN, &name);
                 continue;

@@ -16,6 +16,7 @@
 //! open/NUMBER-KEY        tasks that wait ([`Task`])
 //! taken/NUMBER-KEY@NODE  those that a node has taken
 //! results/KEY.json       what it found ([`Finding`]); a task with a result is never measured again
+//! done/KEY               that a result is there, until the command has seen it
 //! nodes/NODE.json        who takes part, and why not any more ([`NodeFile`])
 //! nodes/NODE.beat        touched as long as the node works
 //! logs/                  what workers say

@@ -110,7 +110,7 @@ fn slurm_starts_nodes_and_ends_them_whatever_becomes_of_them() {
     let why = of_node(&report, "n2").1.unwrap_or_default();
     assert!(why.contains("the original computes something else on it: c["), "{why}");
     let notes = report["notes"].to_string();
-    assert!(notes.contains("was set aside: the original computes something else on it"), "{notes}");
+    assert!(notes.contains("set aside: the original computes something else on it"), "{notes}");
     assert!(playground.files().iter().all(|name| !name.starts_with(".oxeye-nodes")));
     let begin = Instant::now();
     while jobs(&cluster) > 0 {

@@ -23,8 +23,8 @@ pub(crate) struct Args {
     /// Milliseconds that a candidate sleeps in a call; it is called up to seven times
     #[arg(long, default_value_t = 100)]
     sleep: u64,
-    /// Start no cluster; simulate with these costs in seconds: taking a task and telling its result, building, running
-    #[arg(long, value_delimiter = ',', value_name = "FILES,BUILD,RUN")]
+    /// Start no cluster; simulate candidates that take so many seconds to build and to run
+    #[arg(long, value_delimiter = ',', value_name = "BUILD,RUN")]
     costs: Option<Vec<f64>>,
     /// Use this oxeye instead of building it
     #[arg(long)]
@@ -37,14 +37,11 @@ const SIMULATED: [usize; 4] = [1, 8, 64, 512];
 /// Runs the task.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let costs = match args.costs.as_deref() {
-        Some([file, build, run]) => Costs { file: *file, build: *build, run: *run },
-        Some(_) => bail!("--costs takes three numbers"),
+        Some([build, run]) => Costs { build: *build, run: *run },
+        Some(_) => bail!("--costs takes two numbers"),
         None => measured(args)?,
     };
-    println!(
-        "\ncosts of a candidate: {:.3} s for files, {:.3} s to build, {:.3} s to run",
-        costs.file, costs.build, costs.run
-    );
+    println!("\na candidate takes {:.3} s to build and {:.3} s to run", costs.build, costs.run);
     for site in Site::ALL {
         println!("\nsimulated, {}", site.name);
         println!(
@@ -85,5 +82,9 @@ fn measured(args: &Args) -> Result<Costs> {
     }
     let Some((one, n)) = first else { bail!("--nodes is empty") };
     let whole = one.seconds * n as f64 / one.n_candidates as f64;
-    Ok(Costs { file: (whole - one.build - one.run).max(0.0), build: one.build, run: one.run })
+    println!(
+        "\nof {whole:.3} s for a candidate, {:.3} s go into files and waiting",
+        whole - one.build - one.run
+    );
+    Ok(Costs { build: one.build, run: one.run })
 }

@@ -8,11 +8,9 @@ use oxeye_random::Rng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Seconds that a candidate costs a node that is alone.
+/// Seconds that a candidate costs a node, besides what its files cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
-    /// Operations on files, as they were measured here; sites say what theirs take.
-    pub(super) file: f64,
     pub(super) build: f64,
     pub(super) run: f64,
 }
@@ -52,10 +50,11 @@ impl Site {
     ];
 }
 
-/// Operations on files that a task takes a node: to list, rename, read and look whether it is over; to write, rename and
-/// remove; and the head: to write and rename the text and the task, and to read the result.
-const OF_NODE: f64 = 9.0;
-const OF_HEAD: f64 = 5.0;
+/// Operations on files that a task takes a node: to see whether the run is over, and to list, rename and read (10); to write and rename
+/// the result, its mark and what the node has done, and to remove the task (7). And the head: to look whether text and result are there, to
+/// write and rename the text and the task, to read the result and to remove its mark.
+const OF_NODE: f64 = 17.0;
+const OF_HEAD: f64 = 8.0;
 /// Files that the head writes at once.
 const WRITERS: f64 = 16.0;
 /// Nodes that find nothing look again after so long at most; the head looks so often for results.
@@ -150,7 +149,7 @@ mod tests {
 
     #[test]
     fn more_nodes_do_more_and_never_more_than_their_share() {
-        let costs = Costs { file: 0.01, build: 0.3, run: 0.7 };
+        let costs = Costs { build: 0.3, run: 0.7 };
         for site in Site::ALL {
             let rate = |n| simulate(n, &costs, &site).per_minute;
             let (one, eight, many) = (rate(1), rate(8), rate(512));
@@ -161,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_costs_nothing_leaves_the_head_as_the_bottleneck() {
-        let costs = Costs { file: 0.0, build: 0.001, run: 0.001 };
+        let costs = Costs { build: 0.001, run: 0.001 };
         let found = simulate(64, &costs, &Site::ALL[0]);
         assert!(found.rest().contains("head"), "{}", found.rest());
     }

@@ -175,7 +175,7 @@ impl<'a> Bench<'a> {
         let mut best_told = best;
         let goes_on = || !session.is_over(self.deadline) && !session.progress.enough();
         let mut n_told = 0;
-        self.run_elsewhere(nodes, (&jobs, patience), &goes_on, &mut |k, told| {
+        let left = self.run_elsewhere(nodes, (&jobs, patience), &goes_on, &mut |k, told| {
             let trial = &mut trials[numbers[k]];
             match told {
                 Ok(screening) => {
@@ -192,13 +192,20 @@ impl<'a> Bench<'a> {
         let mut ranked: Vec<(usize, f64)> =
             (0..jobs.len()).filter_map(|k| Some((k, score(trials, k)?))).filter(|(_, s)| *s < best).collect();
         ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
+        ranked.truncate(session.options.top_k.max(1));
+        // What all nodes have left undone is run here alone.
+        let here = ranked.into_iter().map(|(k, _)| k).chain(left);
         let mut right = Vec::new();
-        for (k, _) in ranked.into_iter().take(session.options.top_k.max(1)) {
+        for k in here {
             session.check_cancelled()?;
-            let built = session.workshop.replay_compiler().compile(&jobs[k]);
             let trial = &mut trials[numbers[k]];
+            if trial.is_ready() && !goes_on() {
+                break;
+            }
+            let built = session.workshop.replay_compiler().compile(&jobs[k]);
             match self.run_candidate(built, patience) {
                 Ok(Screened { library, screening }) => {
+                    trial.verdict = Verdict::Slower;
                     (trial.screened, trial.library) = (Some(screening), Some(library));
                     right.push(numbers[k]);
                 }
