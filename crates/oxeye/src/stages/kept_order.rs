@@ -24,14 +24,14 @@ pub(super) fn kept_in_order(session: &Session<'_>, emitted: &Emitted) -> Option<
         return None;
     }
     let unit = &emitted.workpiece.unit;
-    let nests = emitted.workpiece.nests.iter();
-    let slow = nests.filter(|nest| {
+    let nests = emitted.workpiece.nests.iter().enumerate();
+    let slow = nests.filter(|(_, nest)| {
         // What is in a group is looked at by itself.
         let is_tried = nest.place.joined == 0 && nest.trials.iter().any(|trial| trial.verdict.was_run());
         let has_gained = nest.winner().is_some_and(|(_, timing)| timing.speedup >= ENOUGH_GAIN);
         is_tried && !has_gained && nest.calls.share.is_none_or(|share| share >= LEAST_SHARE)
     });
-    let has_other_orders = |nest: &&TunedNest| {
+    let has_other_orders = |(_, nest): &(usize, &TunedNest)| {
         let (_, program, ir) = nest.place.of(unit);
         if !sums(program, ir) {
             return false;
@@ -46,7 +46,11 @@ pub(super) fn kept_in_order(session: &Session<'_>, emitted: &Emitted) -> Option<
         };
         !templates(true).is_subset(&templates(false))
     };
-    let lines: BTreeSet<u32> = slow.filter(has_other_orders).map(|nest| nest.place.span.line).collect();
+    let found: Vec<(usize, &TunedNest)> = slow.filter(has_other_orders).collect();
+    // Sums of loops that were opened are those of the loops around them.
+    let is_inside = |idx: &usize| found.iter().any(|(_, outer)| outer.place.inside.contains(idx));
+    let lines: BTreeSet<u32> =
+        found.iter().filter(|(idx, _)| !is_inside(idx)).map(|(_, nest)| nest.place.span.line).collect();
     let file = session.options.file.file_name().unwrap_or_default().to_string_lossy();
     let places: Vec<String> = lines.into_iter().map(|line| format!("{file}:{line}")).collect();
     let (head, them) = match places.as_slice() {
