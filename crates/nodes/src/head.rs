@@ -410,6 +410,8 @@ fn check_unused(folder: &Folder, lapse: Duration) -> Result<(), NodesError> {
 impl Drop for Nodes {
     fn drop(&mut self) {
         let _ = self.folder.touch("", END);
+        // Workers for the next run on the folder may be there before it.
+        self.folder.remove("", SESSION);
         self.heart = None;
         if let Some(job) = &self.job {
             // Its workers see that it is over, too.
