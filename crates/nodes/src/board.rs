@@ -18,7 +18,8 @@ pub(crate) fn key(task: &Task) -> Result<String, serde_json::Error> {
     Ok(hash(&serde_json::to_vec(&(&task.bench, build))?))
 }
 
-fn key_of(name: &str) -> &str {
+/// The key of a task by its name.
+pub(crate) fn key_of(name: &str) -> &str {
     name.split_once('-').map_or(name, |(_, key)| key)
 }
 
@@ -102,11 +103,6 @@ impl Folder {
         let names = self.names(TAKEN)?;
         Ok(names.iter().filter_map(|name| name.split_once('@')).map(|(a, b)| (a.into(), b.into())).collect())
     }
-}
-
-/// The key of a task by its name.
-pub(crate) fn key_in(name: &str) -> &str {
-    key_of(name)
 }
 
 #[cfg(test)]

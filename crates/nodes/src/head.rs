@@ -1,6 +1,6 @@
 //! The side of the command that tunes: starts workers, posts tasks and collects what was found.
 
-use crate::board::{key, key_in};
+use crate::board::{key, key_of};
 use crate::error::NodesError;
 use crate::folder::{BENCHES, DISTRUSTED, DONE, END, Folder, HEAD, LOGS, NODES, OPEN, SESSION, STORE, TAKEN};
 use crate::heart::Heart;
@@ -296,13 +296,15 @@ impl Nodes {
         let all: Vec<(String, (Task, Vec<usize>))> = same.into_iter().collect();
         // A file system that is far away takes its time for each file, and is asked for several at once.
         let posted = in_parallel(&all, WRITERS, |(key, (task, _))| match self.folder.finding(key) {
-            Ok(Some(finding)) => Ok(Err(finding)),
-            _ => self.post_one(key, task).map(Ok),
+            Ok(Some(finding)) => Ok(Posted::Known(finding)),
+            _ => self.post_one(key, task).map(Posted::Waits),
         });
         for ((key, (task, positions)), posted) in all.into_iter().zip(posted) {
             match posted? {
-                Err(known) => round.ready.extend(positions.into_iter().map(|idx| (idx, known.clone()))),
-                Ok(number) => {
+                Posted::Known(finding) => {
+                    round.ready.extend(positions.into_iter().map(|idx| (idx, finding.clone())));
+                }
+                Posted::Waits(number) => {
                     round.waiting.insert(key, Waiting { number, task, positions, n_deaths: 0 });
                 }
             }
@@ -436,6 +438,14 @@ pub struct Round<'n> {
     looked: Option<Instant>,
 }
 
+/// What becomes of a task that is to be posted.
+enum Posted {
+    /// Its result is there.
+    Known(Finding),
+    /// It waits under this number.
+    Waits(usize),
+}
+
 #[derive(Debug)]
 struct Waiting {
     number: usize,
@@ -504,7 +514,7 @@ impl Round<'_> {
             if alive.contains(&node) {
                 continue;
             }
-            let key = key_in(&name).to_owned();
+            let key = key_of(&name).to_owned();
             if !folder.give_back(&name, &node)? {
                 // It had told its result, and died before it could say so.
                 if let Ok(Some(finding)) = folder.finding(&key) {

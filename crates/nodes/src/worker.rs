@@ -86,7 +86,9 @@ fn session(folder: &Folder, stop: &dyn Fn() -> bool) -> Result<SessionFile, Node
             return Err(NodesError::Folder { path: folder.root().to_owned(), text });
         }
         if stop() || !folder.root().is_dir() || begin.elapsed() > WAIT_FOR_SESSION {
-            let text = format!("no {SESSION} came up in it; start this for a folder that `oxeye tune` uses");
+            let why = if folder.root().is_dir() { "" } else { ": there is no such folder" };
+            let text =
+                format!("no {SESSION} came up in it{why}; start this for a folder that `oxeye tune` uses");
             return Err(NodesError::Folder { path: folder.root().to_owned(), text });
         }
         sleep(LONG_LOOK);
