@@ -82,18 +82,34 @@ pub struct CaptureRun {
     pub overhead_seconds: f64,
     /// The nests that were entered, by site.
     pub captures: Vec<Capture>,
+    /// The processes of the run that have nests, as a launcher has numbered them; empty if none has.
+    pub ranks: Vec<u64>,
 }
 
-/// Runs an instrumented program with its samples in `dir`, which must exist.
+/// By this, the capture runtime hears of which process samples are kept.
+const WANTED_RANK: &str = "OXEYE_CAPTURE_RANK";
+
+/// Runs an instrumented program with its samples in `dir`, which must exist. Of several processes that a launcher numbers, `rank`
+/// says whose are kept; `None` is the one that spends most time in nests.
 ///
 /// A program that crashes or is stopped at its time limit still gives what it captured until then; look at
 /// [`CaptureRun::complete`] and the outcome.
 ///
 /// # Errors
 /// When the program cannot be started or its samples make no sense.
-pub fn capture(invocation: &Invocation, limits: &Limits, dir: &Path) -> Result<CaptureRun, MeasureError> {
-    let invocation = invocation.clone().env("OXEYE_CAPTURE_DIR", OsString::from(dir));
-    CaptureRun::of(run_program(&invocation, limits)?, dir)
+pub fn capture(
+    invocation: &Invocation,
+    limits: &Limits,
+    dir: &Path,
+    rank: Option<u32>,
+) -> Result<CaptureRun, MeasureError> {
+    CaptureRun::of(run_program(&observed(invocation, dir, rank), limits)?, dir)
+}
+
+fn observed(invocation: &Invocation, dir: &Path, rank: Option<u32>) -> Invocation {
+    let mut invocation = invocation.clone().env("OXEYE_CAPTURE_DIR", OsString::from(dir));
+    invocation.env.extend(rank.map(|rank| (WANTED_RANK.to_owned(), rank.to_string().into())));
+    invocation
 }
 
 /// Bytes of samples that are kept of a run.
@@ -109,6 +125,7 @@ pub fn capture_parts(
     limits: &Limits,
     dir: &Path,
     names: &[String],
+    rank: Option<u32>,
 ) -> Result<Vec<CaptureRun>, MeasureError> {
     let folders: Vec<PathBuf> = names.iter().map(|name| dir.join(name)).collect();
     for folder in &folders {
@@ -116,10 +133,7 @@ pub fn capture_parts(
         fs::create_dir_all(folder).map_err(error)?;
     }
     let limit = MOST_BYTES / names.len().max(1) as u64;
-    let invocation = invocation
-        .clone()
-        .env("OXEYE_CAPTURE_DIR", OsString::from(dir))
-        .env("OXEYE_CAPTURE_LIMIT", limit.to_string());
+    let invocation = observed(invocation, dir, rank).env("OXEYE_CAPTURE_LIMIT", limit.to_string());
     let outcome = run_program(&invocation, limits)?;
     folders.iter().map(|folder| CaptureRun::of(outcome.clone(), folder)).collect()
 }
@@ -129,7 +143,7 @@ impl CaptureRun {
     fn of(outcome: RunOutcome, dir: &Path) -> Result<CaptureRun, MeasureError> {
         let ranks = ranks(dir);
         let mut best: Option<(PathBuf, CaptureRun)> = None;
-        for folder in &ranks {
+        for (_, folder) in &ranks {
             let run = CaptureRun::of_process(outcome.clone(), folder)?;
             let is_better = best.as_ref().is_none_or(|(_, best)| run.seconds() > best.seconds());
             let worse =
@@ -139,8 +153,9 @@ impl CaptureRun {
                 let _ = fs::remove_dir_all(folder);
             }
         }
+        let ranks = ranks.into_iter().map(|(rank, _)| rank).collect();
         match best {
-            Some((_, run)) => Ok(run),
+            Some((_, run)) => Ok(CaptureRun { ranks, ..run }),
             None => CaptureRun::of_process(outcome, dir),
         }
     }
@@ -159,18 +174,18 @@ impl CaptureRun {
             Err(source) => return Err(MeasureError::Io { action: "read", path: summary, source }),
         };
         let Summary { complete, overhead_seconds, captures } = parse(&text, dir, &summary)?;
-        Ok(CaptureRun { outcome, complete, overhead_seconds, captures })
+        Ok(CaptureRun { outcome, complete, overhead_seconds, captures, ranks: Vec::new() })
     }
 }
 
-/// The folders of processes that a launcher has numbered, in the order of their numbers.
-fn ranks(dir: &Path) -> Vec<PathBuf> {
+/// The processes that a launcher has numbered, with their folders.
+fn ranks(dir: &Path) -> Vec<(u64, PathBuf)> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix("rank")?.parse::<u64>().ok();
     let numbered = entries.filter_map(|entry| Some((number(&entry.path())?, entry.path())));
     let mut folders: Vec<(u64, PathBuf)> = numbered.collect();
     folders.sort();
-    folders.into_iter().map(|(_, path)| path).collect()
+    folders
 }
 
 struct Summary {

@@ -235,16 +235,23 @@ static int oxeye_capture_on(void)
                 n = oxeye_capture_libc_snprintf(oxeye_capture_dir, sizeof oxeye_capture_dir, "%s%s%s%s", dir,
                                                 OXEYE_CAPTURE_PART, rank ? "/rank" : "", rank ? rank : "");
                 on = n < (int)sizeof oxeye_capture_dir;
-                if (rank && wanted && *wanted && oxeye_capture_libc_strcmp(rank, wanted))
-                    on = 0;
+                /* The folder tells of each process that there is one. */
                 if (on && rank)
                     oxeye_capture_libc_mkdir(oxeye_capture_dir, 0700);
+                if (rank && wanted && *wanted && oxeye_capture_libc_strcmp(rank, wanted))
+                    on = 0;
             }
             __atomic_store_n(&oxeye_capture_state, on ? 1 : 2, __ATOMIC_RELEASE);
         }
         oxeye_capture_release();
     }
     return oxeye_capture_state == 1;
+}
+
+/* Processes without work are some, too. */
+__attribute__((constructor)) static void oxeye_capture_arrive(void)
+{
+    oxeye_capture_on();
 }
 
 static int oxeye_capture_open(const char *path, int exclusive)

@@ -14,7 +14,7 @@ fn build(work: &WorkDir, compiler: &Compiler, body: &str) -> PathBuf {
 
 fn run(work: &WorkDir, program: PathBuf, limits: &Limits) -> CaptureRun {
     let dir = work.subdir("captured").expect("made");
-    capture(&Invocation::new(program), limits, &dir).expect("captured")
+    capture(&Invocation::new(program), limits, &dir, None).expect("captured")
 }
 
 const TWO_SITES: &str = r#"
@@ -105,7 +105,8 @@ fn sources_of_one_program_have_samples_of_their_own() {
     let program = gcc.compile(&job).expect("links");
     let dir = work.subdir("captured").expect("made");
     let names = ["outer".to_owned(), "helper".to_owned()];
-    let runs = capture_parts(&Invocation::new(program), &Limits::default(), &dir, &names).expect("captured");
+    let runs =
+        capture_parts(&Invocation::new(program), &Limits::default(), &dir, &names, None).expect("captured");
     assert_eq!(runs.len(), 2);
     for (run, bytes) in runs.iter().zip([64 * 8, 32 * 8]) {
         assert!(run.complete && run.outcome.exit.success(), "{run:?}");
@@ -239,7 +240,7 @@ int main(void)
     let program = build(&work, &Compiler::new("gcc", ["-O2"]), body);
     let invocation = |limit: &str| Invocation::new(&program).env("OXEYE_CAPTURE_LIMIT", limit);
     let dir = work.subdir("captured").expect("made");
-    let run = capture(&invocation("1000000"), &Limits::default(), &dir).expect("captured");
+    let run = capture(&invocation("1000000"), &Limits::default(), &dir, None).expect("captured");
     let [first, second, third] = &run.captures[0].samples[..] else { panic!("{:?}", run.captures) };
     assert!(Outputs::captured(first).expect("read").is_none());
     // The second begins with 1 + 999 * 500, adds twice the row, and so on.
@@ -257,7 +258,7 @@ int main(void)
     }
     // Without room for results there are samples only.
     let dir = work.subdir("little").expect("made");
-    let run = capture(&invocation("40000"), &Limits::default(), &dir).expect("captured");
+    let run = capture(&invocation("40000"), &Limits::default(), &dir, None).expect("captured");
     assert!(run.captures[0].samples.iter().all(|sample| sample.results.is_none()));
     assert!(!run.captures[0].samples.is_empty());
 }
@@ -684,14 +685,15 @@ fn processes_of_a_parallel_program_are_kept_apart() {
     let work = WorkDir::new().expect("work folder");
     let program = build(&work, &Compiler::new("cc", ["-O1"]), RANKS);
     let script = format!("for rank in 0 1 2; do PMI_RANK=$rank {} & done; wait", program.display());
-    let captured = |name: &str, wanted: Option<&str>| {
+    let captured = |name: &str, wanted: Option<u32>| {
         let dir = work.subdir(name).expect("made");
         let invocation = Invocation::new("sh").args(["-c", &script]);
-        let invocation = match wanted {
-            Some(rank) => invocation.env("OXEYE_CAPTURE_RANK", rank),
-            None => invocation,
-        };
-        let run = capture(&invocation, &Limits::default(), &dir).expect("captured");
+        let run = capture(&invocation, &Limits::default(), &dir, wanted).expect("captured");
+        assert_eq!(run.ranks, [0, 1, 2]);
+        if wanted.is_some_and(|rank| rank > 2) {
+            assert_eq!(run.captures.len(), 0);
+            return f64::NAN;
+        }
         assert!(run.complete);
         let [nest] = run.captures.as_slice() else { panic!("{:?}", run.captures) };
         assert_eq!(nest.invocations, 50);
@@ -704,5 +706,6 @@ fn processes_of_a_parallel_program_are_kept_apart() {
         values[0]
     };
     assert_eq!(captured("all", None), 1.0, "the one that takes longest");
-    assert_eq!(captured("last", Some("2")), 2.0);
+    assert_eq!(captured("last", Some(2)), 2.0);
+    assert!(captured("none", Some(7)).is_nan());
 }

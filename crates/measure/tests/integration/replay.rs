@@ -267,7 +267,7 @@ int main(void)
     let gcc = Compiler::new("gcc", ["-O1"]);
     let program = gcc.compile(&CompileJob::executable(source, work.join("p"))).expect("compiles");
     let dir = work.subdir("captured").expect("made");
-    let run = capture(&Invocation::new(program), &Limits::default(), &dir).expect("captured");
+    let run = capture(&Invocation::new(program), &Limits::default(), &dir, None).expect("captured");
     let sample = &run.captures[0].samples[0];
     assert_eq!(sample.overlaps, [(0, 1)]);
 
@@ -308,7 +308,7 @@ int main(void)
         .compile(&CompileJob::executable(source, work.join("p")))
         .expect("compiles");
     let dir = work.subdir("captured").expect("made");
-    let run = capture(&Invocation::new(program), &Limits::default(), &dir).expect("captured");
+    let run = capture(&Invocation::new(program), &Limits::default(), &dir, None).expect("captured");
     let sample = &run.captures[0].samples[0];
     let stored: Vec<(u64, u64)> = sample.args.iter().map(|arg| (arg.bytes, arg.before)).collect();
     // Before the first page is nothing.

@@ -1,8 +1,10 @@
 //! How the program is run.
 
+use super::error::Error;
 use super::launcher::processes;
 use super::shell::{OPTION, SHELL, Script, Token, variable};
 use oxeye_measure::{Exit, Invocation, available_cores};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,9 +45,6 @@ pub struct RunCommand {
     /// For a program that is not run by its path: what it is loaded in place of.
     pub(crate) stand_in: Option<StandIn>,
 }
-
-/// By this, the capture runtime hears which process is meant.
-const CAPTURED_RANK: &str = "OXEYE_CAPTURE_RANK";
 
 /// A file that is loaded or run in place of another, wherever that happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,8 +93,6 @@ impl RunCommand {
         invocation = invocation.cwd(self.folder.clone());
         invocation.called = self.program.as_ref().map(Into::into);
         invocation.env = self.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
-        let rank = self.rank.map(|rank| (CAPTURED_RANK.to_owned(), rank.to_string().into()));
-        invocation.env.extend(rank);
         invocation.stdin = self.stdin_file();
         match &self.stand_in {
             Some(stand_in) => stand_in.arrange(invocation, executable),
@@ -107,6 +104,22 @@ impl RunCommand {
     pub(crate) fn stdin_file(&self) -> Option<PathBuf> {
         let file = self.stdin.as_ref()?;
         Some(self.folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(file)))
+    }
+
+    /// Whether the process is there whose arguments of nests are to be kept, among those that a run has numbered.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub(crate) fn expect_rank(&self, seen: &BTreeSet<u64>) -> Result<(), Error> {
+        let Some(rank) = self.rank.filter(|rank| !seen.contains(&u64::from(*rank))) else { return Ok(()) };
+        let text = match (seen.first(), seen.last()) {
+            (Some(first), Some(last)) if first < last => {
+                format!("the processes of the run have the numbers {first} to {last}")
+            }
+            (Some(only), _) => format!("the one process of the run has the number {only}"),
+            _ => "nothing numbers the processes of this run, as `mpirun` does; leave it out".into(),
+        };
+        Err(Error::Input(format!("--rank {rank}: {text}")))
     }
 
     /// Whether a run went well.
@@ -157,8 +170,6 @@ impl StandIn {
             table.push(file);
             table.push("\n");
         }
-        // Observed libraries look their functions up at every call in some systems, unless it is done at the start.
-        let run = run.env("LD_BIND_NOW", "1");
         let run = run.env("OXEYE_STAND_INS", table).env("LD_AUDIT", &self.library);
         run.preload(&self.library)
     }

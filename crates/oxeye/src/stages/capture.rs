@@ -263,7 +263,8 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
         return Ok(Workpiece { unit, program: Some(program), coverage: None, stacks: None, nests });
     };
     let samples = session.workshop.folder.subdir("samples")?;
-    let run = session.in_program(|| observe(&session.options.run.of(&instrumented), &limits, &samples))?;
+    let command = &session.options.run;
+    let run = session.in_program(|| observe(&command.of(&instrumented), &limits, &samples, command.rank))?;
     session.begin_budget();
     session.check_cancelled()?;
     if !session.options.run.is_success(run.outcome.exit) {
@@ -277,6 +278,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
             nest.standing = Standing::Skipped(LeftOut::Stopped(run.outcome.exit.to_string()));
         }
     }
+    command.expect_rank(&run.ranks.iter().copied().collect())?;
     let sampling = Instant::now();
     let sampled = sample(session, &unit.included, &executable)?;
     let sampling = sampling.elapsed();
@@ -416,7 +418,8 @@ pub(super) fn capture_more(
     let seconds = (3.0 * program.seconds + 5.0).min(session.budget_left().as_secs_f64().max(program.seconds));
     let limits = Limits { seconds, ..Limits::default() };
     let samples = session.workshop.folder.subdir(format!("samples{first}"))?;
-    let run = session.in_program(|| observe(&session.options.run.of(&instrumented), &limits, &samples))?;
+    let command = &session.options.run;
+    let run = session.in_program(|| observe(&command.of(&instrumented), &limits, &samples, command.rank))?;
     session.check_cancelled()?;
     for idx in which {
         let nest = &mut nests[idx];

@@ -1,5 +1,6 @@
 /* Makes programs and libraries stand in for others, by the table in OXEYE_STAND_INS: lines of names, each followed by what
- * stands in for it. Given as LD_AUDIT it sees which libraries are loaded, as LD_PRELOAD which programs are started. */
+ * stands in for it. Given as LD_AUDIT it sees which libraries are loaded, as LD_PRELOAD which programs are started, and that
+ * a program was started by something that it is not loaded into, such as a daemon of Slurm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
@@ -69,4 +70,14 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *attributes, char *const words[], char *const environment[]) {
     return NEXT(posix_spawnp)(pid, stand_in(file), actions, attributes, words, environment);
+}
+
+/* A program that another one stands in for becomes that. */
+__attribute__((constructor)) static void become(int n_words, char *words[], char *environment[]) {
+    char own[PATH_MAX], other[PATH_MAX];
+    (void)n_words;
+    if (!realpath("/proc/self/exe", own)) return;
+    char *file = stand_in(own);
+    if (file == own || !realpath(file, other) || !strcmp(own, other)) return;
+    NEXT(execve)(file, words, environment);
 }

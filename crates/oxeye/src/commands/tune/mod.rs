@@ -168,10 +168,7 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
     let not_built = not_built(&subject, &root);
     // Else that is why nothing was seen.
     if !hot.is_known && not_built.is_none() {
-        notes.push(format!(
-            "the program ran {:.2} s, too short to see where its time goes; give it more to do",
-            hot.run.seconds
-        ));
+        notes.push(hot.why_unknown());
     }
     notes.extend(not_built);
     let (woken, note) = wake(&mut subject, &hot, options, (begin, time), progress, &root)?;

@@ -20,7 +20,7 @@ const LEAST_FILES: usize = 2;
 /// are all if the program does not run to its end then.
 ///
 /// # Errors
-/// If the run is interrupted.
+/// If the run is interrupted, or has no process of the number that is asked for.
 pub(super) fn observe(
     subject: &mut Subject,
     (hot, woken): (&Hot, &Woken),
@@ -47,10 +47,11 @@ pub(super) fn observe(
     let limits = Limits { seconds: 3.0 * hot.run.seconds + 5.0, ..Limits::default() };
     let names: Vec<String> = files.iter().map(|file| part_of(file.unit)).collect();
     let folder = subject.work.subdir("samples")?;
-    let runs = capture_parts(&program, &limits, &folder, &names);
+    let runs = capture_parts(&program, &limits, &folder, &names, run.rank);
     subject.replace(before, &flags, "unobserved")?;
     check(progress)?;
     let Ok(runs) = runs else { return Ok(Observations::new()) };
+    run.expect_rank(&runs.iter().flat_map(|seen| seen.ranks.iter().copied()).collect())?;
     let seen = files.into_iter().zip(runs).filter(|(_, seen)| run.is_success(seen.outcome.exit));
     Ok(seen.map(|(file, run)| (file.unit, Arc::new(Observed { text: file.text, run }))).collect())
 }

@@ -93,6 +93,8 @@ const LEAST_SAMPLES: usize = 20;
 const ENOUGH_SAMPLES: usize = 300;
 const ENOUGH_SECONDS: f64 = 2.0;
 const MOST_RUNS: usize = 20;
+/// A run of so many seconds has enough, if it computes.
+const LONG_SECONDS: f64 = 1.0;
 
 impl Subject {
     /// Learns how the project is built, and builds what is run, some sources as their copies.
@@ -151,7 +153,10 @@ impl Subject {
     ) -> Result<PathBuf, MeasureError> {
         let folder = self.work.subdir(name)?;
         let output = folder.join(product.output.file_name().unwrap_or_default());
-        let flags: Vec<String> = flags.iter().cloned().collect();
+        // Where loading is watched, some systems look functions up at every call unless it is done at the start. By a variable, all
+        // programs of a run would do that, launchers that cannot among them.
+        let bound = self.stand_in.iter().map(|_| "-Wl,-z,now".to_owned());
+        let flags: Vec<String> = flags.iter().cloned().chain(bound).collect();
         self.build.link(product, replaced, &flags, &output)
     }
 
@@ -331,6 +336,22 @@ impl Subject {
             files,
             is_known: n_samples >= LEAST_SAMPLES,
         })
+    }
+}
+
+impl Hot {
+    /// Why it is not known where the time goes.
+    pub(super) fn why_unknown(&self) -> String {
+        let seconds = self.run.seconds;
+        match seconds < LONG_SECONDS {
+            true => format!(
+                "the program ran {seconds:.2} s, too short to see where its time goes; give it more to do"
+            ),
+            false => format!(
+                "nothing was seen of what the program does in {seconds:.2} s: it waits most of the time, is \
+                 linked statically, or runs where LD_PRELOAD does not reach"
+            ),
+        }
     }
 }
 
