@@ -1,10 +1,12 @@
 //! Nodes that measure candidates besides this machine: the options that start them, and the subcommand that they run.
 
+use crate::columns::wrapped;
 use crate::exit::Exit;
 use crate::interrupt::is_interrupted;
 use crate::manner::Manner;
 use crate::mistakes::Mistake;
 use anyhow::Context;
+use oxeye_measure::available_cores;
 use oxeye_nodes::{Nodes, Starting, Worked, work};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -57,6 +59,12 @@ impl NodesArgs {
     /// If the options do not go together, or nothing can be started.
     pub(crate) fn start(&self) -> anyhow::Result<Option<Arc<Nodes>>> {
         let starting = match (self.local_shards, self.nodes, &self.slurm) {
+            (Some(n), ..) if n as usize > available_cores() => {
+                let cores = available_cores();
+                let text =
+                    format!("--local-shards {n}: each needs a core of its own, of which there are {cores}");
+                return Err(Mistake::new(text).into());
+            }
             (Some(n), ..) => Starting::Here(n as usize),
             (None, Some(n), Some(options)) => {
                 let words = shlex::split(options).ok_or_else(|| {
@@ -120,8 +128,9 @@ pub(crate) struct WorkerArgs {
 
 /// Runs the subcommand.
 pub(crate) fn run(args: WorkerArgs, manner: &Manner) -> anyhow::Result<Exit> {
+    manner.say(&|_| format!("measures candidates for the run on {}\n", args.folder.display()))?;
     let worked = args.work(&is_interrupted)?;
-    manner.say(&|_| format!("{}\n", words(&worked)))?;
+    manner.say(&|view| wrapped(&words(&worked), view.width))?;
     Ok(match worked.aside {
         Some(_) => Exit::Negative,
         None if is_interrupted() => Exit::Interrupted,

@@ -96,6 +96,8 @@ pub struct NodeReport {
     pub measured: usize,
     /// Why it was set aside, if it was.
     pub aside: Option<String>,
+    /// Whether it died, or was ended by others, before the run was over.
+    pub lost: bool,
 }
 
 impl Nodes {
@@ -227,6 +229,7 @@ impl Nodes {
             name: name.clone(),
             measured: node.file.finished,
             aside: state.distrusted.get(name).or(node.file.aside.as_ref()).cloned(),
+            lost: !node.is_alive && node.file.aside.is_none() && !state.distrusted.contains_key(name),
         };
         state.nodes.iter().map(of).collect()
     }
@@ -244,13 +247,13 @@ impl Nodes {
         }
     }
 
-    /// The last line that a worker has said, if one has said anything.
+    /// What a worker has said last, if one has said anything: an error rather than what Slurm says behind it.
     fn last_words(&self) -> String {
         let read = |name: &String| fs::read_to_string(self.folder.path(LOGS, name)).ok();
         let logs = self.folder.names(LOGS).unwrap_or_default();
-        let last =
-            |text: String| text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
-        let said = logs.iter().filter_map(read).find_map(last);
+        let texts: Vec<String> = logs.iter().filter_map(read).collect();
+        let lines = || texts.iter().flat_map(|text| text.lines().map(str::trim));
+        let said = lines().find(|line| line.starts_with("error")).or(lines().rfind(|line| !line.is_empty()));
         said.map_or_else(String::new, |line| format!("; one said: {line}"))
     }
 

@@ -55,6 +55,8 @@ pub struct SharedOutputs {
 pub struct Bench {
     /// How the original is built.
     pub original: Build,
+    /// What its compiler says of its version, where the command runs.
+    pub compiler_version: String,
     /// The arguments that it is called with, by their names in the store; outputs are compared on the first of them.
     pub samples: Vec<String>,
     /// Seconds that the original takes on each of them, where the command runs.

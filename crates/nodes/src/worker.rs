@@ -85,8 +85,8 @@ fn session(folder: &Folder, stop: &dyn Fn() -> bool) -> Result<SessionFile, Node
             };
             return Err(NodesError::Folder { path: folder.root().to_owned(), text });
         }
-        if stop() || !folder.root().is_dir() || begin.elapsed() > WAIT_FOR_SESSION {
-            let why = if folder.root().is_dir() { "" } else { ": there is no such folder" };
+        if stop() || begin.elapsed() > WAIT_FOR_SESSION {
+            let why = if folder.root().is_dir() { "" } else { ", nor the folder itself" };
             let text =
                 format!("no {SESSION} came up in it{why}; start this for a folder that `oxeye tune` uses");
             return Err(NodesError::Folder { path: folder.root().to_owned(), text });
@@ -227,6 +227,7 @@ impl OpenBench {
         let bench: Option<Bench> = folder.read_value(BENCHES, &file)?;
         let bench =
             bench.ok_or_else(|| NodesError::damaged(&folder.path(BENCHES, &file), "it is missing"))?;
+        check_compiler(&bench).map_err(Trouble::Here)?;
         let work = WorkDir::new()?;
         let near = |name: &str| -> Result<PathBuf, NodesError> {
             let path = work.join(name);
@@ -354,5 +355,16 @@ impl OpenBench {
             seconds.push(self.replay.impression_beside(library, sample, *original)?);
         }
         Ok(Outcome::Right { seconds, samples: first.samples, max_rel_error: compared.max_rel_error })
+    }
+}
+
+/// Whether the compiler here is the one that a bench is for; else in which way it is not.
+fn check_compiler(bench: &Bench) -> Result<(), String> {
+    let (compiler, wanted) = (&bench.original.compiler, &bench.compiler_version);
+    match compiler.version() {
+        Ok(version) if version == *wanted => Ok(()),
+        Ok(version) => Err(format!("its {} is another one: {version}, not {wanted}", compiler.program)),
+        Err(MeasureError::CompilerNotFound { program }) => Err(format!("it has no compiler `{program}`")),
+        Err(error) => Err(error.to_string()),
     }
 }

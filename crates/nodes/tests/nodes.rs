@@ -142,6 +142,7 @@ fn share_bench(nodes: &Nodes, cc: &Path) -> String {
     let outputs: Outputs = replay.outputs(&library, &sample).expect("run");
     let bench = Bench {
         original: build_of(nodes, ORIGINAL, &compiler, &[]),
+        compiler_version: compiler.version().expect("it says one"),
         samples: vec![nodes.share_file(&sample.path).expect("kept")],
         original_seconds: vec![0.005],
         reference: SharedOutputs {
@@ -235,6 +236,9 @@ fn a_killed_node_loses_nothing_and_nothing_is_done_twice() {
     let n = n_measured(&cluster.nodes);
     assert!((39..=40).contains(&n), "{n}");
     assert_eq!(cluster.nodes.width(), 1);
+    let lost: Vec<String> =
+        cluster.nodes.reports().into_iter().filter(|node| node.lost).map(|node| node.name).collect();
+    assert_eq!(lost, ["shard1"]);
 }
 
 #[test]

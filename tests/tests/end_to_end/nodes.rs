@@ -1,7 +1,7 @@
 //! Candidates that are measured on several nodes.
 
 use oxeye_slurm::Cluster;
-use oxeye_tests::{Playground, Ran, alone};
+use oxeye_tests::{Playground, Ran, alone, oxeye_binary};
 use serde_json::Value;
 use std::fs;
 use std::process::Stdio;
@@ -75,13 +75,20 @@ fn slurm_starts_nodes_and_ends_them_whatever_becomes_of_them() {
     let Some(mut cluster) = oxeye_slurm::cluster(3) else { return };
     let _alone = alone();
     let playground = Playground::with("product.c", PRODUCT);
-    // The compiler of one node makes wrong code.
+    // The compiler of one node makes wrong code. The others begin when that is found out.
     let cc =
         "#!/bin/sh\ncase \"$SLURMD_NODENAME\" in n2) set -- -DWRONG=1.0 \"$@\" ;; esac\nexec cc \"$@\"\n";
     playground.write("cc", cc);
-    playground.shell("chmod +x cc");
+    let worker = format!(
+        "#!/bin/sh\ncase \"$SLURMD_NODENAME\" in n2) ;; *)\n\
+         until grep -qs 'aside\": *\"' .oxeye-nodes*/nodes/n2*.json; do sleep 0.1; done ;; esac\n\
+         exec '{}' worker \"$@\"\n",
+        oxeye_binary().display()
+    );
+    playground.write("worker", &worker);
+    playground.shell("chmod +x cc worker");
     let mut command = playground.oxeye(
-        "tune product.c --nodes 3 --slurm --comment=test --threads 1 --budget 45s --fresh --json report.json -- ./cc -O2",
+        "tune product.c --nodes 3 --slurm --comment=test --worker ./worker --threads 1 --budget 45s --fresh --json report.json -- ./cc -O2",
     );
     command.envs(cluster.environment()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = command.spawn().expect("oxeye starts");
@@ -120,6 +127,22 @@ fn slurm_starts_nodes_and_ends_them_whatever_becomes_of_them() {
 }
 
 #[test]
+fn srun_starts_what_stands_in_for_the_program() {
+    let Some(cluster) = oxeye_slurm::cluster(1) else { return };
+    let _alone = alone();
+    let playground = Playground::with("product.c", PRODUCT);
+    playground.write("Makefile", "product: product.c\n\tcc -O1 -o product product.c\n");
+    let mut command = playground.oxeye("tune --threads 1 --budget 20s --json report.json");
+    command.args(["--build", "make", "--run", "srun -n 1 ./product"]).envs(cluster.environment());
+    let ran = Ran::from(command.output().expect("oxeye starts"));
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let report = report(&playground);
+    // The daemon of the node starts it, in whose environment nothing is loaded first.
+    assert_eq!(report["files"][0]["changed"], true, "{}", ran.stdout);
+    assert_eq!(report["program"]["verified"], true, "{}", ran.stdout);
+}
+
+#[test]
 fn options_of_nodes_that_do_not_go_together_are_told() {
     let playground = Playground::with("product.c", PRODUCT);
     let refused = |options: &str, words: &str| {
@@ -131,7 +154,32 @@ fn options_of_nodes_that_do_not_go_together_are_told() {
     refused("--shared x", "go with --nodes or --local-shards");
     refused("--nodes 2 --local-shards 2", "cannot be used with");
     refused("--nodes 2 --shared product.c", "product.c");
-    let ran = playground.run("worker nowhere --name a");
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.stderr.contains("no session.json came up in it"), "{}", ran.stderr);
+    refused("--local-shards 4000", "each needs a core of its own");
+}
+
+#[test]
+fn workers_may_be_there_before_their_folder() {
+    let _alone = alone();
+    let playground = Playground::with("product.c", PRODUCT);
+    playground.write("other/cc", "#!/bin/sh\necho a compiler of its own kind\n");
+    playground.shell("chmod +x other/cc");
+    let start = |name: &str, path: &str| {
+        let mut command = playground.oxeye(&format!("worker folder --name {name}"));
+        command.env("PATH", path).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("oxeye starts")
+    };
+    let path = std::env::var("PATH").unwrap_or_default();
+    let same = start("same", &path);
+    let other = start("other", &format!("{}:{path}", playground.path("other").display()));
+    let ran = playground.run("tune product.c --nodes 2 --shared folder --threads 1 --budget 45s --fresh --json report.json -- cc -O2");
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let report = report(&playground);
+    assert!(of_node(&report, "same").0 > 0, "{}", report["nodes"]);
+    let why = of_node(&report, "other").1.unwrap_or_default();
+    assert!(why.starts_with("its cc is another one: a compiler of its own kind, not "), "{why}");
+    let ended = |worker: std::process::Child| Ran::from(worker.wait_with_output().expect("it ends"));
+    assert_eq!(ended(same).code, Some(0));
+    let other = ended(other);
+    assert_eq!(other.code, Some(1));
+    assert!(other.stdout.contains("other: 0 candidates measured; set aside: its cc"), "{}", other.stdout);
 }

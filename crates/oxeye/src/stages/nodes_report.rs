@@ -11,6 +11,14 @@ pub(crate) fn nodes_notes(nodes: &Nodes, reports: &[NodeReport]) -> Vec<String> 
         notes.push(format!("all was measured on this machine: {}", nodes.why_none()));
     }
     notes.extend(in_words(reports));
+    let lost: Vec<&str> = reports.iter().filter(|node| node.lost).map(|node| node.name.as_str()).collect();
+    if let [_, ..] = lost.as_slice() {
+        let (node, was) = if lost.len() == 1 { ("node", "was") } else { ("nodes", "were") };
+        notes.push(format!(
+            "{node} {} {was} lost before the end: what {was} begun there went to others",
+            lost.join(", ")
+        ));
+    }
     notes
 }
 
@@ -45,6 +53,7 @@ mod tests {
             name: name.into(),
             measured,
             aside: aside.map(str::to_owned),
+            lost: false,
         };
         let told = in_words(&[node("a", 3, None), node("b", 1, Some("slow")), node("c", 0, Some("slow"))]);
         assert_eq!(told, ["nodes b, c were set aside: slow"]);

@@ -368,7 +368,7 @@ class Report(_Page):
     nests : list of NestReport
         Every nest, in the order of the file.
     nodes : list of Record
-        Nodes that measured candidates: ``name``, ``measured``, and why they were set ``aside``.
+        Nodes that measured candidates: ``name``, ``measured``, why they were set ``aside``, and whether they were ``lost``.
     diagnostics : list of Diagnostic
         What could not be read, and why.
     recipes : dict

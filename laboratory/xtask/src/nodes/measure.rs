@@ -136,6 +136,7 @@ impl Alone {
         let original = std::fs::read_to_string(self.work.join("original.c")).context("the original")?;
         let bench = Bench {
             original: self.build(nodes, &original)?,
+            compiler_version: self.compiler.version()?,
             samples: vec![nodes.share_file(&self.sample.path)?],
             original_seconds: vec![1e-3 * self.milliseconds as f64],
             reference: SharedOutputs {

@@ -82,8 +82,10 @@ impl<'a> Bench<'a> {
         let changed = |k| self.reference.changed(k);
         let seconds = self.others.iter().map(|other| other.baseline_seconds);
         let options = self.replay.options();
+        let version = site.session.workshop.replay_compiler().version();
         Ok(SharedBench {
             original: self.builds_of(nodes, &[original])?.remove(0),
+            compiler_version: version.map_err(|error| NodesError::Other(error.to_string()))?,
             samples: samples().map(|sample| nodes.share_file(&sample.path)).collect::<Result<_, _>>()?,
             original_seconds: std::iter::once(self.baseline_seconds).chain(seconds).collect(),
             reference: SharedOutputs {

@@ -274,15 +274,21 @@ fn try_candidates(
     own_text.retain(|k| is_worth_it(&nest.trials[*k], others));
     finalists.extend(&own_text);
     nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut baseline)?;
-    if nest.winner.is_some_and(|winner| !own_text.contains(&winner)) {
+    let is_advised_faster = nest.winner.is_some_and(|winner| !own_text.contains(&winner));
+    // Nodes that wait can as well try the rest.
+    let has_help = pace == Pace::Usual && bench.nodes().is_some();
+    if is_advised_faster && !has_help {
         let why = "a schedule that was advised is faster than the original";
         let untried = nest.trials[rest].iter_mut().filter(|trial| trial.verdict == Verdict::NotTried);
         untried.for_each(|trial| trial.why = Some(why.into()));
     } else if !rest.is_empty() && !session.is_over(bench.deadline) {
         // Wider vectors than the user's build has may be all that is missing.
         nest.winner = refined_by(widen, &bench, how, (nest.winner, &mut nest.trials), &mut baseline)?;
-        let note = "nothing that was advised is faster, so what the nest itself suggests was tried as well";
-        remark(&mut nest.note, note);
+        if !is_advised_faster {
+            let note =
+                "nothing that was advised is faster, so what the nest itself suggests was tried as well";
+            remark(&mut nest.note, note);
+        }
         let time = for_suggestions(session.options.budget, nest.calls.share);
         bench.deadline = bench.deadline.min(Instant::now() + time);
         finalists.extend(screen(&bench, &mut nest.trials, rest, &mut built.candidates)?);
