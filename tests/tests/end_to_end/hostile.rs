@@ -62,6 +62,7 @@ files! {
     odd_layout
     old_style
     overlapping_pointers
+    periodic_borders
     pointers
     pragmas
     pragmas_without_openmp

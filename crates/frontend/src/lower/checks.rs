@@ -8,8 +8,10 @@ use oxeye_ir::{Affine, BinaryOp, Expr, UnaryOp};
 
 /// Functions that never return.
 const ENDS: [&str; 7] = ["exit", "abort", "_Exit", "_exit", "quick_exit", "__assert_fail", "__assert_rtn"];
-/// Most bounds of iterators, or of what is computed from several numbers, that are tried in the place of one.
+/// Most bounds of iterators that are tried in the place of one.
 const MOST_BOUNDS: usize = 4;
+/// Most bounds of what is computed from several numbers, and most numbers of one of them.
+const MOST_COMPUTED: usize = 8;
 
 /// Whether a statement ends the program.
 pub(super) fn ends_program(file: &File, s: &Stmt) -> bool {
@@ -42,8 +44,29 @@ fn bounds_of(e: &Expr, sign: i64) -> Vec<Vec<Affine>> {
             let is_greater = (*op == BinaryOp::Max) == (sign > 0);
             if is_greater { few([l, r].concat()) } else { both(&l, &r) }
         }
-        Expr::Select { then, otherwise, .. } => both(&bounds_of(then, sign), &bounds_of(otherwise, sign)),
+        Expr::Select { condition, then, otherwise } => {
+            let chosen = |e: &Expr, holds: bool| {
+                let bounds = bounds_of(e, sign);
+                // Where the one number of a comparison is the greater, what is chosen is no less than less by how much it is.
+                let nearer = excess(condition, holds).map(|by| sums(&bounds, &[vec![by.scaled(-1)]]));
+                few([bounds, nearer.unwrap_or_default()].concat())
+            };
+            both(&chosen(then, true), &chosen(otherwise, false))
+        }
         _ => Vec::new(),
+    }
+}
+
+/// A number that is not negative where a comparison of whole numbers holds, or where it does not.
+fn excess(condition: &Expr, holds: bool) -> Option<Affine> {
+    let Expr::Binary(op, l, r) = condition else { return None };
+    let (l, r) = (l.as_affine()?.clone(), r.as_affine()?.clone());
+    match (op, holds) {
+        (BinaryOp::Lt, true) | (BinaryOp::Ge, false) => Some((r - l).offset(-1)),
+        (BinaryOp::Le, true) | (BinaryOp::Gt, false) => Some(r - l),
+        (BinaryOp::Gt, true) | (BinaryOp::Le, false) => Some((l - r).offset(-1)),
+        (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => Some(l - r),
+        _ => None,
     }
 }
 
@@ -62,8 +85,8 @@ fn sums(l: &[Vec<Affine>], r: &[Vec<Affine>]) -> Vec<Vec<Affine>> {
 
 /// Those of not too many numbers, and not too many of those.
 fn few(mut bounds: Vec<Vec<Affine>>) -> Vec<Vec<Affine>> {
-    bounds.retain(|bound| bound.len() <= MOST_BOUNDS);
-    bounds.truncate(MOST_BOUNDS);
+    bounds.retain(|bound| bound.len() <= MOST_COMPUTED);
+    bounds.truncate(MOST_COMPUTED);
     bounds
 }
 

@@ -51,6 +51,7 @@ mod uses;
 mod value;
 mod values;
 mod views;
+mod wrapped;
 
 pub(crate) use assigned::{reads, remove_stores, sets};
 pub(crate) use checked_values::without_checks;

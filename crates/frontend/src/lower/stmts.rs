@@ -90,6 +90,9 @@ impl Lowerer<'_> {
             )
             .help("if it does more than look, look in a loop of its own, and do the rest in another one up to there")
         };
+        if let Some(step) = self.as_wrapped(s) {
+            return self.effect(&step, out);
+        }
         if let Some(open) = self.open(s) {
             return self.open_loop(s, &open, out);
         }

@@ -14,6 +14,9 @@ use std::time::Instant;
 
 /// Groups with a lower share of the program's time are not looked at.
 const LEAST_SHARE_TO_GROUP: f64 = 0.03;
+/// What neighbours hand to each other takes the smaller of them no longer than all that they do. If those have a lower share of the
+/// group's time, it gains next to nothing, and trying it takes as long as trying the largest.
+const LEAST_PART_BESIDE: f64 = 0.015;
 
 /// Neighbours as one nest.
 pub(super) struct Joined<'p> {
@@ -131,11 +134,15 @@ impl<'a> Groups<'a> {
         let n_unknown = shares.iter().take_while(|share| share.is_none()).count();
         let neighbours = &neighbours[n_unknown..];
         let share: f64 = shares.iter().flatten().sum();
+        let largest = shares.iter().flatten().copied().fold(0.0, f64::max);
         let is_single = neighbours.iter().filter_map(|member| self.nest(member)).any(TunedNest::is_single);
         // What is called once is mostly the one thing to do, and what prepares it.
         let is_done_once = neighbours.iter().any(|member| self.is_called_once(member));
-        let is_worth_it =
-            share >= LEAST_SHARE_TO_GROUP && neighbours.len() > 1 && !is_single && !is_done_once;
+        let is_worth_it = share >= LEAST_SHARE_TO_GROUP
+            && share - largest >= LEAST_PART_BESIDE * share
+            && neighbours.len() > 1
+            && !is_single
+            && !is_done_once;
         let (Some(first), Some(last)) = (neighbours.first(), neighbours.last()) else { return };
         if !is_worth_it || Instant::now() >= self.until {
             return;
