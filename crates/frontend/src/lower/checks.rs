@@ -47,7 +47,7 @@ fn bounds_of(e: &Expr, sign: i64) -> Vec<Vec<Affine>> {
         Expr::Select { condition, then, otherwise } => {
             let chosen = |e: &Expr, holds: bool| {
                 let bounds = bounds_of(e, sign);
-                // Where the one number of a comparison is the greater, what is chosen is no less than less by how much it is.
+                // What is subtracted is not negative where this is chosen.
                 let nearer = excess(condition, holds).map(|by| sums(&bounds, &[vec![by.scaled(-1)]]));
                 few([bounds, nearer.unwrap_or_default()].concat())
             };

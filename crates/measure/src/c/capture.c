@@ -248,7 +248,7 @@ static int oxeye_capture_on(void)
     return oxeye_capture_state == 1;
 }
 
-/* Processes without work are some, too. */
+/* A process that enters no nest is counted as well. */
 __attribute__((constructor)) static void oxeye_capture_arrive(void)
 {
     oxeye_capture_on();

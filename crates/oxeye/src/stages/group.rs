@@ -14,8 +14,8 @@ use std::time::Instant;
 
 /// Groups with a lower share of the program's time are not looked at.
 const LEAST_SHARE_TO_GROUP: f64 = 0.03;
-/// What neighbours hand to each other takes the smaller of them no longer than all that they do. If those have a lower share of the
-/// group's time, it gains next to nothing, and trying it takes as long as trying the largest.
+/// What passes between neighbours costs the smaller of them no more than all their time. If that is a lower share of the group's, a
+/// group gains next to nothing, and trying it takes as long as trying the largest.
 const LEAST_PART_BESIDE: f64 = 0.015;
 
 /// Neighbours as one nest.
