@@ -11,15 +11,13 @@ pub(crate) fn nodes_notes(nodes: &Nodes, reports: &[NodeReport]) -> Vec<String> 
         notes.push(format!("all was measured on this machine: {}", nodes.why_none()));
     }
     notes.extend(in_words(reports));
-    let lost: Vec<&str> = reports.iter().filter(|node| node.lost).map(|node| node.name.as_str()).collect();
-    if let [_, ..] = lost.as_slice() {
-        let (node, was) = if lost.len() == 1 { ("node", "was") } else { ("nodes", "were") };
-        notes.push(format!(
-            "{node} {} {was} lost before the end: what {was} begun there went to others",
-            lost.join(", ")
-        ));
-    }
     notes
+}
+
+/// `node a was`, `nodes a, b were`
+fn named(names: &[&str]) -> String {
+    let (node, was) = if names.len() == 1 { ("node", "was") } else { ("nodes", "were") };
+    format!("{node} {} {was}", names.join(", "))
 }
 
 fn in_words(reports: &[NodeReport]) -> Vec<String> {
@@ -31,10 +29,14 @@ fn in_words(reports: &[NodeReport]) -> Vec<String> {
         // Many nodes of a job mostly have the same to say.
         [why] => {
             let names: Vec<&str> = aside().map(|(node, _)| node.name.as_str()).collect();
-            let (node, was) = if names.len() == 1 { ("node", "was") } else { ("nodes", "were") };
-            notes.push(format!("{node} {} {was} set aside: {why}", names.join(", ")));
+            notes.push(format!("{} set aside: {why}", named(&names)));
         }
         _ => notes.extend(aside().map(|(node, why)| format!("node {} was set aside: {why}", node.name))),
+    }
+    let lost: Vec<&str> = reports.iter().filter(|node| node.lost).map(|node| node.name.as_str()).collect();
+    if !lost.is_empty() {
+        let lost = named(&lost);
+        notes.push(format!("{lost} lost before the end; what was begun there went to others"));
     }
     if !reports.is_empty() && reports.iter().all(|node| node.measured == 0 && node.aside.is_some()) {
         let help = "run oxeye on a machine like the nodes, such as one of them: srun --nodes=1 --exclusive oxeye tune ...";
@@ -61,5 +63,8 @@ mod tests {
         assert_eq!(told[..2], ["node a was set aside: slow", "node b was set aside: wrong"]);
         assert!(told[2].starts_with("run oxeye on a machine like the nodes"), "{told:?}");
         assert_eq!(in_words(&[node("a", 1, None)]), Vec::<String>::new());
+        let lost = NodeReport { lost: true, ..node("b", 1, None) };
+        let told = in_words(&[node("a", 1, None), lost]);
+        assert_eq!(told, ["node b was lost before the end; what was begun there went to others"]);
     }
 }

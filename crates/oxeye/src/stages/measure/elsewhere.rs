@@ -4,6 +4,7 @@
 //! node calls wrong is run here, too, as roundings may have to be judged, and nodes may be broken.
 
 use super::bench::{Bench, Screened, verdict_of};
+use super::pace::Pace;
 use crate::request::{Error, Event, Setback};
 use crate::schedule::{Screening, Trial, Verdict};
 use oxeye_measure::{CompileJob, Patience, Rejection};
@@ -21,9 +22,9 @@ const LONG_LOOK: Duration = Duration::from_millis(100);
 pub(crate) type Told = Result<Screening, Rejection>;
 
 impl<'a> Bench<'a> {
-    /// The nodes of the run, if any take part at the moment.
+    /// The nodes of the run, if any take part at the moment. Those of a nest that is hurried through would come too late.
     pub(crate) fn nodes(&self) -> Option<&'a Nodes> {
-        self.site.session.nodes().filter(|nodes| nodes.width() > 0)
+        self.site.session.nodes().filter(|nodes| self.pace == Pace::Usual && nodes.width() > 0)
     }
 
     /// Lets nodes build and run candidates as long as `goes_on` says so, and tells of each as soon as it is known. Returns those

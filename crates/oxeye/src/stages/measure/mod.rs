@@ -276,8 +276,7 @@ fn try_candidates(
     nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut baseline)?;
     let is_advised_faster = nest.winner.is_some_and(|winner| !own_text.contains(&winner));
     // Nodes that wait can as well try the rest.
-    let has_help = pace == Pace::Usual && bench.nodes().is_some();
-    if is_advised_faster && !has_help {
+    if is_advised_faster && bench.nodes().is_none() {
         let why = "a schedule that was advised is faster than the original";
         let untried = nest.trials[rest].iter_mut().filter(|trial| trial.verdict == Verdict::NotTried);
         untried.for_each(|trial| trial.why = Some(why.into()));

@@ -40,7 +40,7 @@ pub(super) fn screen(
         // What is built is run while there is a budget, and the first of it however long that took.
         let end = if n_built > 0 { session.end_of_budget().max(bench.deadline) } else { bench.deadline };
         let n_certain = n_built.min(TRIED_FIRST);
-        let nodes = bench.nodes().filter(|_| n_built == 0 && bench.pace == Pace::Usual);
+        let nodes = bench.nodes().filter(|_| n_built == 0);
         // Half of the time is for the finalists of short nests; long ones are mostly decided here.
         let is_hurried_enough = |right: &[usize]| bench.pace == Pace::Hurried && !right.is_empty();
         if n_certain == 0 && session.is_over(end) || session.progress.enough() || is_hurried_enough(&right) {
