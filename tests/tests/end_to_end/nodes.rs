@@ -155,6 +155,13 @@ fn options_of_nodes_that_do_not_go_together_are_told() {
     refused("--nodes 2 --local-shards 2", "cannot be used with");
     refused("--nodes 2 --shared product.c", "product.c");
     refused("--local-shards 4000", "each needs a core of its own");
+    // It would wait a minute.
+    let ran = playground.shell(&format!(
+        "'{}' worker nowhere --name a > said & until test -s said; do sleep 0.1; done; kill -INT $!; wait $!",
+        oxeye_binary().display()
+    ));
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("no session.json came up in it"), "{}", ran.stderr);
 }
 
 #[test]
