@@ -2,20 +2,33 @@
 
 use crate::error::NodesError;
 use crate::folder::{DONE, Folder, OPEN, RESULTS, TAKEN, hash};
-use crate::task::{Finding, Task};
+use serde::Serialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::fmt::Debug;
+
+/// Something that any node can do, as it stands in the folder.
+pub trait Task: Clone + Debug + Serialize + DeserializeOwned {
+    /// What comes of it.
+    type Finding: Clone + Debug + Serialize + DeserializeOwned;
+
+    /// Whatever decides about the finding: what is equal in that is done once.
+    fn identity(&self) -> impl Serialize;
+
+    /// What is said of one with which `n_nodes` have died, the last of which was `node`.
+    fn lost(node: String, n_nodes: usize) -> Self::Finding;
+}
 
 /// A task that a node has taken.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Taken {
+pub(crate) struct Taken<T> {
     /// Its name among the open ones.
     pub(crate) name: String,
-    pub(crate) task: Task,
+    pub(crate) task: T,
 }
 
-/// What a task is known by: whatever decides about its result, but for limits of time.
-pub(crate) fn key(task: &Task) -> Result<String, serde_json::Error> {
-    let build = (&task.build.text, &task.build.compiler, &task.build.args, &task.build.link_args);
-    Ok(hash(&serde_json::to_vec(&(&task.bench, build))?))
+/// The name of a task by what decides about its finding.
+pub(crate) fn key(task: &impl Task) -> Result<String, serde_json::Error> {
+    Ok(hash(&serde_json::to_vec(&task.identity())?))
 }
 
 /// The key of a task by its name.
@@ -29,12 +42,12 @@ fn result(key: &str) -> String {
 
 impl Folder {
     /// Lets a task wait.
-    pub(crate) fn post(&self, number: usize, key: &str, task: &Task) -> Result<(), NodesError> {
+    pub(crate) fn post(&self, number: usize, key: &str, task: &impl Task) -> Result<(), NodesError> {
         self.write_value(OPEN, &format!("{number:08}-{key}"), task)
     }
 
     /// Takes a task that waits. Each node begins at another one, so that not all of them run after the first.
-    pub(crate) fn take(&self, node: &str) -> Result<Option<Taken>, NodesError> {
+    pub(crate) fn take<T: Task>(&self, node: &str) -> Result<Option<Taken<T>>, NodesError> {
         let mut names = self.names(OPEN)?;
         let first = u64::from_str_radix(&hash(node.as_bytes())[..15], 16).unwrap_or(0);
         let first = first as usize % names.len().max(1);
@@ -47,7 +60,7 @@ impl Folder {
             match self.read_value(TAKEN, &taken) {
                 Ok(Some(task)) => return Ok(Some(Taken { name, task })),
                 // Another one had it before, and was taken for dead.
-                _ if self.finding(key_of(&name)).is_ok_and(|found| found.is_some()) => {
+                _ if self.is_done(key_of(&name)) => {
                     self.remove(TAKEN, &taken);
                 }
                 Ok(None) => {}
@@ -60,7 +73,7 @@ impl Folder {
     /// Lets a task that was taken wait again, unless its result is there.
     pub(crate) fn give_back(&self, name: &str, node: &str) -> Result<bool, NodesError> {
         let taken = format!("{name}@{node}");
-        if self.finding(key_of(name)).is_ok_and(|found| found.is_some()) {
+        if self.is_done(key_of(name)) {
             self.remove(TAKEN, &taken);
             return Ok(false);
         }
@@ -68,7 +81,12 @@ impl Folder {
     }
 
     /// Tells what came of a task.
-    pub(crate) fn finish(&self, taken: &Taken, node: &str, finding: &Finding) -> Result<(), NodesError> {
+    pub(crate) fn finish<T: Task>(
+        &self,
+        taken: &Taken<T>,
+        node: &str,
+        finding: &T::Finding,
+    ) -> Result<(), NodesError> {
         let key = key_of(&taken.name);
         self.write_value(RESULTS, &result(key), finding)?;
         self.write(DONE, key, b"")?;
@@ -94,8 +112,13 @@ impl Folder {
     }
 
     /// What came of a task, if that is known.
-    pub(crate) fn finding(&self, key: &str) -> Result<Option<Finding>, NodesError> {
+    pub(crate) fn finding<F: DeserializeOwned>(&self, key: &str) -> Result<Option<F>, NodesError> {
         self.read_value(RESULTS, &result(key))
+    }
+
+    /// Whether that is known.
+    fn is_done(&self, key: &str) -> bool {
+        self.finding::<IgnoredAny>(key).is_ok_and(|found| found.is_some())
     }
 
     /// Tasks that are taken, with their nodes.
@@ -108,14 +131,14 @@ impl Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{Build, Outcome};
+    use crate::candidate::{Build, Candidate, Finding, Outcome};
     use oxeye_measure::Compiler;
 
-    fn task(text: &str) -> Task {
+    fn task(text: &str) -> Candidate {
         let compiler = Compiler::new("cc", ["-O2"]);
         let (args, link_args) = (Vec::new(), Vec::new());
         let build = Build { text: text.into(), compiler, args, link_args, seconds: 10.0 };
-        Task { bench: "bench".into(), build, best_seconds: 1.0, call_seconds: 2.0 }
+        Candidate { bench: "bench".into(), build, best_seconds: 1.0, call_seconds: 2.0 }
     }
 
     #[test]
@@ -127,11 +150,11 @@ mod tests {
             let task = task(text);
             folder.post(number, &key(&task).expect("a key"), &task).expect("posted");
         }
-        let first = folder.take("one").expect("taken").expect("there is one");
+        let first: Taken<Candidate> = folder.take("one").expect("taken").expect("there is one");
         let other = if first.task == task("a.c") { task("b.c") } else { task("a.c") };
         assert_eq!(folder.taken().expect("listed"), [(first.name.clone(), "one".to_owned())]);
         assert!(folder.give_back(&first.name, "one").expect("given back"));
-        let takes = |node: &str| folder.take(node).expect("asked");
+        let takes = |node: &str| folder.take::<Candidate>(node).expect("asked");
         let (mut again, mut rest) = (takes("two").expect("one waits"), takes("two").expect("and another"));
         if again != first {
             std::mem::swap(&mut again, &mut rest);
@@ -153,7 +176,7 @@ mod tests {
     #[test]
     fn limits_of_time_make_no_other_task() {
         let one = task("a.c");
-        let mut other = Task { best_seconds: 0.5, call_seconds: 1.0, ..one.clone() };
+        let mut other = Candidate { best_seconds: 0.5, call_seconds: 1.0, ..one.clone() };
         other.build.seconds = 3.0;
         assert_eq!(key(&one).expect("a key"), key(&other).expect("a key"));
         other.build.args.push("-fopenmp".into());

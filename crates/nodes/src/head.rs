@@ -1,13 +1,14 @@
 //! The side of the command that tunes: starts workers, posts tasks and collects what was found.
 
-use crate::board::{key, key_of};
+use crate::board::{Task, key, key_of};
+use crate::candidate::Bench;
 use crate::error::NodesError;
-use crate::folder::{BENCHES, DISTRUSTED, DONE, END, Folder, HEAD, LOGS, NODES, OPEN, SESSION, STORE, TAKEN};
+use crate::folder::{BENCHES, DISTRUSTED, DONE, END, Folder, HEAD, LOGS, NODES, OPEN, SESSION, TAKEN};
 use crate::heart::Heart;
+use crate::session::{NodeFile, SCHEMA, SessionFile};
 use crate::slurm::Job;
-use crate::task::{Bench, Finding, NodeFile, Outcome, SCHEMA, SessionFile, Task};
 use oxeye_host::this_machine;
-use oxeye_measure::{Companion, Invocation, Rejection, WorkDir, allowed_cores, in_parallel, shares};
+use oxeye_measure::{Companion, Invocation, WorkDir, allowed_cores, in_parallel, shares};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -288,20 +289,24 @@ impl Nodes {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub fn post(&self, tasks: Vec<Task>) -> Result<Round<'_>, NodesError> {
+    pub fn post<T: Task + Sync>(&self, tasks: Vec<T>) -> Result<Round<'_, T>, NodesError>
+    where
+        T::Finding: Send,
+    {
         let mut round = Round { nodes: self, waiting: BTreeMap::new(), ready: Vec::new(), looked: None };
-        let mut same: BTreeMap<String, (Task, Vec<usize>)> = BTreeMap::new();
+        let mut same: BTreeMap<String, (T, Vec<usize>)> = BTreeMap::new();
         for (idx, task) in tasks.into_iter().enumerate() {
-            let path = self.folder.path(STORE, &task.build.text);
+            let path = self.folder.path(OPEN, "");
             let key = key(&task).map_err(|error| NodesError::damaged(&path, error))?;
             same.entry(key).or_insert_with(|| (task, Vec::new())).1.push(idx);
         }
-        let all: Vec<(String, (Task, Vec<usize>))> = same.into_iter().collect();
+        let all: Vec<(String, (T, Vec<usize>))> = same.into_iter().collect();
         // A file system that is far away takes its time for each file, and is asked for several at once.
-        let posted = in_parallel(&all, WRITERS, |(key, (task, _))| match self.folder.finding(key) {
-            Ok(Some(finding)) => Ok(Posted::Known(finding)),
-            _ => self.post_one(key, task).map(Posted::Waits),
-        });
+        let posted =
+            in_parallel(&all, WRITERS, |(key, (task, _))| match self.folder.finding::<T::Finding>(key) {
+                Ok(Some(finding)) => Ok(Posted::Known(finding)),
+                _ => self.post_one(key, task).map(Posted::Waits),
+            });
         for ((key, (task, positions)), posted) in all.into_iter().zip(posted) {
             match posted? {
                 Posted::Known(finding) => {
@@ -323,7 +328,7 @@ impl Nodes {
         in_parallel(texts, WRITERS, |text| self.share_text(text)).into_iter().collect()
     }
 
-    fn post_one(&self, key: &str, task: &Task) -> Result<usize, NodesError> {
+    fn post_one(&self, key: &str, task: &impl Task) -> Result<usize, NodesError> {
         let number = {
             let mut state = self.state();
             state.n_posted += 1;
@@ -434,32 +439,32 @@ impl Drop for Nodes {
 
 /// Tasks that were posted together. Those that are not done when it is dropped are taken away.
 #[derive(Debug)]
-pub struct Round<'n> {
+pub struct Round<'n, T: Task> {
     nodes: &'n Nodes,
-    waiting: BTreeMap<String, Waiting>,
-    ready: Vec<(usize, Finding)>,
+    waiting: BTreeMap<String, Waiting<T>>,
+    ready: Vec<(usize, T::Finding)>,
     looked: Option<Instant>,
 }
 
 /// What becomes of a task that is to be posted.
-enum Posted {
+enum Posted<F> {
     /// Its result is there.
-    Known(Finding),
+    Known(F),
     /// It waits under this number.
     Waits(usize),
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct Waiting<T> {
     number: usize,
-    task: Task,
+    task: T,
     /// Of the tasks that were posted.
     positions: Vec<usize>,
     /// Nodes that have died with it.
     n_deaths: usize,
 }
 
-impl Round<'_> {
+impl<T: Task> Round<'_, T> {
     /// Whether all is known.
     pub fn is_done(&self) -> bool {
         self.waiting.is_empty() && self.ready.is_empty()
@@ -469,7 +474,7 @@ impl Round<'_> {
     ///
     /// # Errors
     /// If the folder cannot be read.
-    pub fn poll(&mut self) -> Result<Vec<(usize, Finding)>, NodesError> {
+    pub fn poll(&mut self) -> Result<Vec<(usize, T::Finding)>, NodesError> {
         let mut found = std::mem::take(&mut self.ready);
         let folder = &self.nodes.folder;
         if !self.waiting.is_empty() {
@@ -490,7 +495,7 @@ impl Round<'_> {
         Ok(found)
     }
 
-    fn tell(&mut self, key: &str, finding: &Finding, found: &mut Vec<(usize, Finding)>) {
+    fn tell(&mut self, key: &str, finding: &T::Finding, found: &mut Vec<(usize, T::Finding)>) {
         if let Some(waiting) = self.waiting.remove(key) {
             found.extend(waiting.positions.into_iter().map(|idx| (idx, finding.clone())));
         }
@@ -505,7 +510,7 @@ impl Round<'_> {
     }
 
     /// Lets tasks of nodes that have died or were set aside wait again.
-    fn return_lost(&mut self, found: &mut Vec<(usize, Finding)>) -> Result<(), NodesError> {
+    fn return_lost(&mut self, found: &mut Vec<(usize, T::Finding)>) -> Result<(), NodesError> {
         let folder = &self.nodes.folder;
         // Who has taken one is known by then.
         let taken = folder.taken()?;
@@ -532,17 +537,14 @@ impl Round<'_> {
             waiting.n_deaths += 1;
             if waiting.n_deaths == MOST_DEATHS {
                 folder.remove(OPEN, &name);
-                let why = Rejection::Lost { nodes: MOST_DEATHS };
-                let outcome = Outcome::Rejected { why };
-                let finding = Finding { node, original_seconds: Vec::new(), outcome };
-                self.tell(&key, &finding, found);
+                self.tell(&key, &T::lost(node, MOST_DEATHS), found);
             }
         }
         Ok(())
     }
 }
 
-impl Drop for Round<'_> {
+impl<T: Task> Drop for Round<'_, T> {
     fn drop(&mut self) {
         for (key, waiting) in &self.waiting {
             self.nodes.folder.withdraw(waiting.number, key);

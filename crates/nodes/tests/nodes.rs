@@ -5,7 +5,9 @@
 
 use oxeye_measure::{Argument, ElementType, Init, Outputs, Sample, SyntheticArg, Tolerance};
 use oxeye_measure::{CompileJob, Compiler, Replay, ReplayOptions, WorkDir};
-use oxeye_nodes::{Bench, Build, Finding, Nodes, NodesError, Outcome, SharedOutputs, Starting, Task, work};
+use oxeye_nodes::{
+    Bench, Build, Candidate, Finding, Nodes, NodesError, Outcome, SharedOutputs, Starting, work,
+};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -79,18 +81,18 @@ impl Cluster {
         Cluster { root, nodes, bench }
     }
 
-    fn task(&self, text: &str, flags: &[&str]) -> Task {
+    fn task(&self, text: &str, flags: &[&str]) -> Candidate {
         let compiler = Compiler::new(self.root.path().join("cc").display().to_string(), ["-O1"]);
         let build = build_of(&self.nodes, text, &compiler, flags);
-        Task { bench: self.bench.clone(), build, best_seconds: 0.005, call_seconds: 5.0 }
+        Candidate { bench: self.bench.clone(), build, best_seconds: 0.005, call_seconds: 5.0 }
     }
 
     /// Tasks that compute the same, each another text.
-    fn tasks(&self, n: usize) -> Vec<Task> {
+    fn tasks(&self, n: usize) -> Vec<Candidate> {
         (0..n).map(|k| self.task(&format!("// {k}\n{ORIGINAL}"), &[])).collect()
     }
 
-    fn all(&self, tasks: Vec<Task>) -> Vec<Finding> {
+    fn all(&self, tasks: Vec<Candidate>) -> Vec<Finding> {
         let n = tasks.len();
         let mut round = self.nodes.post(tasks).expect("posted");
         let mut found: Vec<Option<Finding>> = vec![None; n];
@@ -265,7 +267,7 @@ fn tasks_that_end_their_nodes_are_given_up() {
     let nodes = Nodes::start_with(Some(&shared), &Starting::Elsewhere(3), &[], lapse).expect("started");
     let compiler = Compiler::new("cc", ["-O1"]);
     let build = build_of(&nodes, ORIGINAL, &compiler, &[]);
-    let task = Task { bench: "none".into(), build, best_seconds: 1.0, call_seconds: 1.0 };
+    let task = Candidate { bench: "none".into(), build, best_seconds: 1.0, call_seconds: 1.0 };
     let mut round = nodes.post(vec![task]).expect("posted");
     let begin = Instant::now();
     let mut found = Vec::new();
@@ -302,7 +304,7 @@ fn a_node_that_is_not_believed_ends() {
 fn workers_need_a_folder_of_the_same_version() {
     let root = tempfile::tempdir().expect("made");
     let error = work(root.path(), None, &|| true).expect_err("there is no session");
-    assert!(error.to_string().contains("start this for a folder that `oxeye tune` uses"), "{error}");
+    assert!(error.to_string().contains("start this for a folder that a run with --nodes uses"), "{error}");
     let session =
         r#"{"schema":"oxeye.nodes/1","version":"0.0.1","machine":null,"folder":"/","lapse_seconds":1}"#;
     fs::write(root.path().join("session.json"), session).expect("written");

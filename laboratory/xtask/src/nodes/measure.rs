@@ -5,7 +5,7 @@ use oxeye_measure::{
     Argument, CompileJob, Compiler, ElementType, Init, Patience, Replay, ReplayOptions, Sample, SyntheticArg,
     Tolerance, WorkDir,
 };
-use oxeye_nodes::{Bench, Build, Nodes, SharedOutputs, Starting, Task};
+use oxeye_nodes::{Bench, Build, Candidate, Nodes, SharedOutputs, Starting};
 use oxeye_slurm::Cluster;
 use std::path::Path;
 use std::thread::sleep;
@@ -57,10 +57,10 @@ pub(super) fn measure(n_nodes: usize, oxeye: &Path, milliseconds: u64, time: Dur
     }
     let alone = Alone::new(milliseconds)?;
     let bench = alone.share(&nodes)?;
-    let task = |number: usize| -> Result<Task> {
+    let task = |number: usize| -> Result<Candidate> {
         let build = alone.build(&nodes, &text(number, milliseconds))?;
         let best_seconds = 1e-3 * milliseconds as f64;
-        Ok(Task {
+        Ok(Candidate {
             bench: bench.clone(),
             build,
             best_seconds,
@@ -69,7 +69,7 @@ pub(super) fn measure(n_nodes: usize, oxeye: &Path, milliseconds: u64, time: Dur
     };
     // Every node opens the bench before the clock runs.
     let mut number = 0;
-    let mut post = |n: usize| -> Result<Vec<Task>> {
+    let mut post = |n: usize| -> Result<Vec<Candidate>> {
         let first = number;
         number += n;
         (first..number).map(task).collect()

@@ -8,7 +8,9 @@ use super::pace::Pace;
 use crate::request::{Error, Event, Setback};
 use crate::schedule::{Screening, Trial, Verdict};
 use oxeye_measure::{CompileJob, Patience, Rejection};
-use oxeye_nodes::{Bench as SharedBench, Build, Finding, Nodes, NodesError, Outcome, SharedOutputs, Task};
+use oxeye_nodes::{
+    Bench as SharedBench, Build, Candidate, Finding, Nodes, NodesError, Outcome, SharedOutputs,
+};
 use std::collections::BTreeSet;
 use std::fs;
 use std::thread::sleep;
@@ -63,7 +65,12 @@ impl<'a> Bench<'a> {
         Ok(left)
     }
 
-    fn tasks(&self, nodes: &Nodes, jobs: &[CompileJob], patience: Patience) -> Result<Vec<Task>, NodesError> {
+    fn tasks(
+        &self,
+        nodes: &Nodes,
+        jobs: &[CompileJob],
+        patience: Patience,
+    ) -> Result<Vec<Candidate>, NodesError> {
         let bench = match self.shared.get() {
             Some(name) => name.clone(),
             None => {
@@ -73,7 +80,9 @@ impl<'a> Bench<'a> {
         };
         let (best_seconds, call_seconds) = (patience.best, patience.call_seconds);
         let builds = self.builds_of(nodes, jobs)?.into_iter();
-        Ok(builds.map(|build| Task { bench: bench.clone(), build, best_seconds, call_seconds }).collect())
+        Ok(builds
+            .map(|build| Candidate { bench: bench.clone(), build, best_seconds, call_seconds })
+            .collect())
     }
 
     fn as_shared(&self, nodes: &Nodes) -> Result<SharedBench, NodesError> {

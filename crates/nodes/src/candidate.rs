@@ -1,28 +1,9 @@
-//! What is in the files of a shared folder.
+//! Candidates, as they stand in a shared folder.
 
+use crate::board::Task;
 use crate::folder::hash;
-use oxeye_host::HostKey;
 use oxeye_measure::{Argument, Compiler, Rejection, Tolerance};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
-
-/// Version of the files.
-pub(crate) const SCHEMA: &str = "oxeye.nodes/1";
-
-/// What all tasks have in common.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SessionFile {
-    /// Version of the files.
-    pub schema: String,
-    /// Version of Oxeye.
-    pub version: String,
-    /// The machine that nodes have to be like; `None` if all of them are this one.
-    pub machine: Option<HostKey>,
-    /// Where compilers run.
-    pub folder: PathBuf,
-    /// A node that has said nothing for so many seconds has died.
-    pub lapse_seconds: f64,
-}
 
 /// How a library is built from a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,7 +67,7 @@ impl Bench {
 
 /// A candidate that is to be measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Task {
+pub struct Candidate {
     /// What it is measured with, by its name among the benches.
     pub bench: String,
     /// How it is built.
@@ -95,6 +76,21 @@ pub struct Task {
     pub best_seconds: f64,
     /// Limit of one call, seconds.
     pub call_seconds: f64,
+}
+
+impl Task for Candidate {
+    type Finding = Finding;
+
+    /// All but limits of time.
+    fn identity(&self) -> impl Serialize {
+        let Build { text, compiler, args, link_args, .. } = &self.build;
+        (&self.bench, (text, compiler, args, link_args))
+    }
+
+    fn lost(node: String, n_nodes: usize) -> Finding {
+        let outcome = Outcome::Rejected { why: Rejection::Lost { nodes: n_nodes } };
+        Finding { node, original_seconds: Vec::new(), outcome }
+    }
 }
 
 /// What a node found of a candidate.
@@ -128,15 +124,4 @@ pub enum Outcome {
         /// Why.
         why: Rejection,
     },
-}
-
-/// A node that takes part.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NodeFile {
-    /// Its machine.
-    pub host: String,
-    /// Why it takes part no more.
-    pub aside: Option<String>,
-    /// Tasks that it has finished.
-    pub finished: usize,
 }
