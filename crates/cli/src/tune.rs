@@ -8,7 +8,7 @@ use crate::go_on::GoOn;
 use crate::knowledge::{KnowledgeArgs, Memory};
 use crate::manner::Manner;
 use crate::mistakes::Mistake;
-use crate::nodes::NodesArgs;
+use crate::nodes;
 use crate::notes;
 use crate::program::{FileArgs, ProgramArgs, RunArgs};
 use crate::project::{BuildArgs, Told, given};
@@ -22,6 +22,7 @@ use oxeye::{
     Report, SavedRecipes, TuneOutput, TuneReport,
 };
 use oxeye_database::Location;
+use oxeye_nodes::NodesArgs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -262,7 +263,7 @@ impl Args {
         };
         self.knowledge.apply(&mut options);
         options.threads = self.nodes.threads(self.run.threads, options.threads);
-        options.machines.nodes = self.nodes.start()?;
+        options.machines.nodes = nodes::start(&self.nodes)?;
         let Some(memory) = memory else {
             return Ok((oxeye::optimize(&options, progress)?, self.kept(&options)));
         };
@@ -320,7 +321,7 @@ impl Args {
         let taken = options.output.patch().into_iter().chain(options.save_recipe.as_deref()).collect();
         results.check_reports(taken, &[])?;
         options.threads = self.nodes.threads(told.config.threads, options.threads);
-        options.nodes = self.nodes.start()?;
+        options.nodes = nodes::start(&self.nodes)?;
         let report = Box::new(oxeye::tune(&options, progress)?);
         if self.save_config && !self.dry_run {
             oxeye::write_atomically(Path::new(CONFIG_FILE), told.config.to_toml().as_bytes())?;

@@ -41,6 +41,9 @@ pub enum NodesError {
         /// What it says.
         text: String,
     },
+    /// Options that do not go together.
+    #[error("{0}")]
+    Words(String),
     /// What is to be shared is not there.
     #[error("{0}")]
     Other(String),

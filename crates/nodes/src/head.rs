@@ -27,6 +27,10 @@ const LOOK: Duration = Duration::from_millis(300);
 const MOST_DEATHS: usize = 3;
 /// Files that are written at once.
 const WRITERS: usize = 16;
+/// How long nothing is done by anybody before that is an error.
+const LONELY: Duration = Duration::from_secs(60);
+/// Time between two looks for what is done.
+const PAUSE: Duration = Duration::from_millis(100);
 /// How long workers have to end by themselves.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -493,6 +497,33 @@ impl<T: Task> Round<'_, T> {
         }
         found.sort_by_key(|(idx, _)| *idx);
         Ok(found)
+    }
+
+    /// Tells of each task as soon as it is done, until all are, or `goes_on` says no.
+    ///
+    /// # Errors
+    /// If the folder cannot be read, no node takes part for a minute and none is waited for, or `found` fails.
+    pub fn wait<E: From<NodesError>>(
+        mut self,
+        goes_on: &dyn Fn() -> bool,
+        found: &mut dyn FnMut(usize, T::Finding) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut seen = Instant::now();
+        while !self.is_done() && goes_on() {
+            for (idx, finding) in self.poll()? {
+                found(idx, finding)?;
+            }
+            if self.nodes.width() > 0 {
+                seen = Instant::now();
+            } else if seen.elapsed() > LONELY {
+                if !self.nodes.job.as_ref().is_some_and(|job| job.waits_for().is_some()) {
+                    return Err(NodesError::Other(self.nodes.why_none()).into());
+                }
+                seen = Instant::now();
+            }
+            sleep(PAUSE);
+        }
+        Ok(())
     }
 
     fn tell(&mut self, key: &str, finding: &T::Finding, found: &mut Vec<(usize, T::Finding)>) {

@@ -44,6 +44,8 @@ mod folder;
 mod head;
 mod heart;
 mod open_bench;
+#[cfg(feature = "clap")]
+mod options;
 mod session;
 mod slurm;
 mod worker;
@@ -53,4 +55,6 @@ pub use candidate::{Bench, Build, Candidate, Finding, Outcome, SharedOutputs};
 pub use error::NodesError;
 pub use head::{NodeReport, Nodes, Round, Starting};
 pub use open_bench::work;
+#[cfg(feature = "clap")]
+pub use options::NodesArgs;
 pub use worker::{Desk, Trouble, Worked, work_at};

@@ -7,11 +7,13 @@
 //! subject and one template are timed once more in a new process: the difference is noise that no model can explain.
 
 mod candidates;
+mod elsewhere;
 mod harness;
 mod host;
 mod unit;
 
 pub use candidates::{Scheduled, Unmade, in_parallel, schedules};
+pub use elsewhere::{measure_on, work};
 pub use host::{MeasuredHost, machine_of};
 
 use crate::generate::{footprint_bytes, shrunk};
@@ -24,19 +26,22 @@ use harness::{Function, Harness, Outcome, Outcomes, Pace};
 use oxeye_analysis::{executions, operations};
 use oxeye_ir::{Nest, Node, Program, SymId};
 use oxeye_measure::{CompileJob, Compiler, MeasureError, WorkDir, compile_all};
+use oxeye_nodes::NodesError;
 use oxeye_transform::normalize_nest;
 use oxeye_transform::templates::PANEL_VERSION;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use unit::Arguments;
 
 /// How to measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MeasureOptions {
     /// Threads of parallel loops.
     pub threads: u32,
-    /// Compilations side by side.
+    /// Compilations side by side: as many as there are cores where they run.
+    #[serde(skip, default = "n_cores")]
     pub jobs: usize,
     /// Seconds for timing the versions of one nest.
     pub timing_seconds: f64,
@@ -45,20 +50,25 @@ pub struct MeasureOptions {
     /// Apply the panel to the nest as generated instead of its normal form.
     pub as_generated: bool,
     /// Start no nest after this time.
+    #[serde(skip)]
     pub limit: Option<Duration>,
 }
 
 impl Default for MeasureOptions {
     fn default() -> Self {
         Self {
-            threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: n_cores() as u32,
+            jobs: n_cores(),
             timing_seconds: 2.0,
             longest_seconds: 0.25,
             as_generated: false,
             limit: None,
         }
     }
+}
+
+fn n_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// A measuring run cannot go on.
@@ -70,6 +80,9 @@ pub enum RunError {
     /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// Nodes cannot be used.
+    #[error(transparent)]
+    Nodes(#[from] NodesError),
 }
 
 /// The compiler of all versions.

@@ -1,13 +1,13 @@
 //! `oxeye-train measure`
 
-use super::shard::Shard;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use oxeye_dataset::journal::{Journal, read_journal};
-use oxeye_dataset::measure::{MeasureOptions, MeasuredHost, measure};
+use oxeye_dataset::measure::{self, MeasureOptions, MeasuredHost};
 use oxeye_dataset::nest::{GeneratedNest, read_nests};
 use oxeye_dataset::record::{Record, Status};
 use oxeye_dataset::table;
+use oxeye_nodes::{NodesArgs, Worked};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,27 +19,36 @@ pub(crate) struct Args {
     /// The dataset to write; the journal lies beside it, with the extension `.jsonl`.
     #[arg(long, short, default_value = "dataset.parquet")]
     out: PathBuf,
-    /// Only the i-th of n parts, i from 0; spellings of one computation stay together.
-    #[arg(long, default_value = "0/1", value_name = "I/N")]
-    shard: Shard,
     /// Start no nest after this many seconds.
     #[arg(long)]
     limit_seconds: Option<f64>,
     /// Seconds for timing the versions of one nest.
     #[arg(long, default_value_t = 2.0)]
     timing_seconds: f64,
-    /// Threads of parallel loops; all cores if not given.
+    /// Threads of parallel loops; all cores if not given, or the part of them that --local-shards leaves.
     #[arg(long)]
     threads: Option<u32>,
     /// Apply the panel to nests as generated instead of their normal forms.
     #[arg(long)]
     as_generated: bool,
+    #[command(flatten)]
+    nodes: NodesArgs,
+}
+
+/// Measures for an `oxeye-train measure` that runs elsewhere.
+#[derive(clap::Args, Debug)]
+pub(crate) struct WorkerArgs {
+    /// The folder that both see.
+    folder: PathBuf,
+    /// What this node is called; its name, and the number of the process if not given.
+    #[arg(long)]
+    name: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let nests = args.shard.of(read_nests(&args.nests)?, |nest| &nest.group);
+    let nests = read_nests(&args.nests)?;
     if nests.is_empty() {
-        bail!("there are no nests in this shard of {}", args.nests.display());
+        bail!("there are no nests in {}", args.nests.display());
     }
     let mut options = MeasureOptions {
         timing_seconds: args.timing_seconds,
@@ -47,8 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         limit: args.limit_seconds.map(Duration::from_secs_f64),
         ..MeasureOptions::default()
     };
-    options.threads = args.threads.unwrap_or(options.threads);
-    let host = MeasuredHost::this_machine(options.threads);
+    options.threads = args.nodes.threads(args.threads, options.threads);
+    let nodes = args.nodes.start("oxeye-train worker")?;
     let mut journal = Journal::open(&args.out.with_extension("jsonl"))?;
     let n_before = nests.iter().filter(|n| journal.has(&n.id)).count();
     let bar = ProgressBar::new(nests.len() as u64).with_position(n_before as u64).with_style(
@@ -63,13 +72,29 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             bar.println(summary(record));
         }
     };
-    measure(&nests, &host, &options, &mut journal, &mut tell)?;
+    match &nodes {
+        Some(nodes) => measure::measure_on(nodes, &nests, &options, &mut journal, &mut tell)?,
+        None => {
+            let host = MeasuredHost::this_machine(options.threads);
+            measure::measure(&nests, &host, &options, &mut journal, &mut tell)?
+        }
+    };
     bar.finish_and_clear();
-    let of_shard: BTreeSet<&str> = nests.iter().map(|n| n.id.as_str()).collect();
+    let of_file: BTreeSet<&str> = nests.iter().map(|n| n.id.as_str()).collect();
     let mut records = read_journal(&args.out.with_extension("jsonl"))?;
-    records.retain(|r| of_shard.contains(r.nest.id.as_str()));
+    records.retain(|r| of_file.contains(r.nest.id.as_str()));
     table::write(&args.out, &records)?;
     println!("{} of {} nests are in {}", records.len(), nests.len(), args.out.display());
+    Ok(())
+}
+
+/// Runs `oxeye-train worker`.
+pub(crate) fn work(args: &WorkerArgs) -> Result<()> {
+    let Worked { node, finished, aside } = measure::work(&args.folder, args.name.as_deref(), &|| false)?;
+    match aside {
+        Some(why) => bail!("{node} is set aside: {why}"),
+        None => println!("{node}: {finished} computations measured"),
+    }
     Ok(())
 }
 

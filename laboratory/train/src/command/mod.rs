@@ -20,7 +20,9 @@ pub(crate) enum Command {
     Generate(generate::Args),
     /// Measures how nests respond to the panel of templates; can be stopped and resumed at any time.
     Measure(measure::Args),
-    /// Merges shards and journals into one dataset.
+    /// Measures nests for an `oxeye-train measure` that runs elsewhere; ends when that does.
+    Worker(measure::WorkerArgs),
+    /// Merges datasets and journals into one dataset.
     Merge(merge::MergeArgs),
     /// Makes a recipe database from datasets and from the results of searches.
     Database(database::Args),
@@ -39,6 +41,7 @@ impl Command {
         match self {
             Command::Generate(args) => generate::run(&args),
             Command::Measure(args) => measure::run(&args),
+            Command::Worker(args) => measure::work(&args),
             Command::Merge(args) => merge::merge(&args),
             Command::Database(args) => database::run(&args),
             Command::Stats(args) => merge::stats(&args),
