@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the files.
-pub(crate) const SCHEMA: &str = "oxeye.nodes/2";
+pub(crate) const SCHEMA: &str = "oxeye.nodes/1";
 
 /// What all tasks have in common.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,8 +1,9 @@
 //! The data that performance embeddings are learnt from.
 //!
 //! [`generate`](generate::generate) draws realistic random nests, [`measure`](measure::measure) finds how each responds
-//! to a panel of recipe templates, [`table`] keeps that as Parquet, and [`recipes`] makes entries of a recipe database
-//! of it. The encoder is trained on it in `oxeye-train`, whose command line offers all of this.
+//! to a panel of recipe templates (on several nodes: [`elsewhere`]), [`table`] keeps that as Parquet, and [`recipes`]
+//! makes entries of a recipe database of it. The encoder is trained on it in `oxeye-train`, whose command line offers all
+//! of this.
 //!
 //! ```
 //! let nests = oxeye_dataset::generate::generate(1, 10);
@@ -12,6 +13,7 @@
 //! # Ok::<(), oxeye_dataset::nest::NestError>(())
 //! ```
 
+pub mod elsewhere;
 pub mod generate;
 pub mod journal;
 pub mod measure;

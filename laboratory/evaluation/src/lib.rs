@@ -4,7 +4,8 @@
 //! every program once and compares what a long search finds with what the first few transferred recipes find. Both run
 //! the `oxeye` command as a user would, and write tables and plots; `cargo xtask bench` and `cargo xtask eval` run
 //! them. What they share is public for other tasks: the [`corpus`], the [normal forms](forms) of its nests, the
-//! [`repository`], and programs under a [time limit](process).
+//! [`repository`], programs under a [time limit](process), and
+//! [`errand`]s, which run on several nodes if there are any.
 //!
 //! ```no_run
 //! use oxeye_evaluation::{corpus, repository};
@@ -20,6 +21,7 @@
 pub mod applications;
 pub mod bench;
 pub mod corpus;
+pub mod errand;
 pub mod eval;
 pub mod forms;
 mod machine;

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use oxeye_evaluation::{applications, bench, eval};
+use oxeye_evaluation::{applications, bench, errand, eval};
 
 mod book;
 mod dace;
@@ -69,6 +69,8 @@ enum Task {
     Textbook(textbook::Args),
     /// Compare the modelled memory traffic of the programs in benchmarks/kernels with callgrind's.
     Traffic(traffic::Args),
+    /// Do what eval or textbook post on another node; ends when they do.
+    Worker(errand::WorkerArgs),
 }
 
 fn main() -> ExitCode {
@@ -90,6 +92,7 @@ fn main() -> ExitCode {
         Task::Soak(args) => soak::run(&args),
         Task::Textbook(args) => textbook::run(&args),
         Task::Traffic(args) => traffic::run(&args),
+        Task::Worker(args) => errand::run(&args),
     };
     match outcome {
         Ok(verdict) => verdict.into(),

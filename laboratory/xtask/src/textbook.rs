@@ -7,13 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use oxeye_database::{SqliteStore, export_file};
+use oxeye_database::{OnDamage, SqliteStore, export_file, merge};
 use oxeye_evaluation::corpus::{self, Kernel};
+use oxeye_evaluation::errand::{self, Errand};
 use oxeye_evaluation::forms::{self, POLICIES};
+use oxeye_evaluation::process::{End, Finished};
 use oxeye_evaluation::{Verdict, repository};
 use oxeye_frontend::{Diagnostic, Severity};
+use oxeye_nodes::NodesArgs;
 
 use crate::excluded;
 
@@ -44,6 +48,9 @@ pub(crate) struct Args {
     /// Search nothing: list nests, and which of them cannot be read or are in benchmarks/kernels too
     #[arg(long, conflicts_with = "out")]
     check: bool,
+    /// Where programs are searched, each by one node
+    #[command(flatten)]
+    nodes: NodesArgs,
 }
 
 /// Runs the task.
@@ -56,29 +63,30 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
 }
 
-/// Searches every program, one after another, and exports the database.
+/// Searches every program that was not, and exports what all searches have found.
 fn search_all(args: &Args, programs: &[Kernel], folder: &Path, out: &Path) -> Result<Verdict> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let oxeye = match &args.oxeye {
-        Some(path) => path.clone(),
+        Some(path) => path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?,
         None => repository::build_binary("oxeye")?,
     };
-    let search = Search { oxeye: &oxeye, args, folder };
+    let searches = Searches { oxeye: &oxeye, args, folder };
+    let wanted: Vec<&Kernel> = programs.iter().filter(|program| !searches.is_done(&program.name)).collect();
+    eprintln!("{} of {} programs were searched before", programs.len() - wanted.len(), programs.len());
+    let errands: Vec<Errand> = wanted.iter().map(|program| searches.errand(program)).collect();
     let mut failed = Vec::new();
-    for (idx, program) in programs.iter().enumerate() {
-        let name = &program.name;
-        let done = search.is_done(name);
-        eprintln!("[{}/{}] {name}{}", idx + 1, programs.len(), if done { ": done before" } else { "" });
-        if !done && let Err(error) = search.run(program) {
-            eprintln!("{name}: {error:#}");
-            failed.push(name.as_str());
+    errand::run_all(&errands, errand::start(&args.nodes)?.as_ref(), &mut |idx, finished| {
+        let name = wanted[idx].name.as_str();
+        match finished.and_then(|finished| searches.ended(name, &finished)) {
+            Ok(()) => eprintln!("{name}: searched"),
+            Err(error) => {
+                eprintln!("{name}: {error:#}");
+                failed.push(name);
+            }
         }
-    }
-    let database = search.database();
-    if !database.exists() {
-        bail!("no search has added anything to {}", database.display());
-    }
-    let n = export_file(&SqliteStore::open_read_only(&database)?, out)?;
+        Ok(())
+    })?;
+    let n = searches.export(programs, out)?;
     println!("{n} trials of {} programs in {}", programs.len() - failed.len(), out.display());
     if !failed.is_empty() {
         println!("failed: {}", failed.join(", "));
@@ -86,46 +94,66 @@ fn search_all(args: &Args, programs: &[Kernel], folder: &Path, out: &Path) -> Re
     Ok(if failed.is_empty() { Verdict::Good } else { Verdict::Bad })
 }
 
-struct Search<'a> {
+struct Searches<'a> {
     oxeye: &'a Path,
     args: &'a Args,
     folder: &'a Path,
 }
 
-impl Search<'_> {
-    fn database(&self) -> PathBuf {
-        self.folder.join("textbook.sqlite")
+impl Searches<'_> {
+    fn file(&self, name: &str, extension: &str) -> PathBuf {
+        self.folder.join(format!("{name}.{extension}"))
     }
 
-    /// The file with the seconds of the longest finished search.
-    fn mark(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}.done"))
-    }
-
+    /// Whether there was a search at least as long.
     fn is_done(&self, name: &str) -> bool {
-        let seconds =
-            fs::read_to_string(self.mark(name)).ok().and_then(|text| text.trim().parse::<f64>().ok());
+        let done = fs::read_to_string(self.file(name, "done")).ok();
+        let seconds = done.and_then(|text| text.trim().parse::<f64>().ok());
         seconds.is_some_and(|seconds| seconds >= self.args.seconds_each)
     }
 
-    /// Searches one program, or resumes an interrupted search.
-    fn run(&self, program: &Kernel) -> Result<()> {
-        let name = &program.name;
-        let at = |extension: &str| self.folder.join(format!("{name}.{extension}"));
+    /// The search of a program, which goes on where an earlier one was interrupted. Each has a database of its own, as one file
+    /// cannot be written by several machines.
+    fn errand(&self, program: &Kernel) -> Errand {
+        let at = |extension: &str| self.file(&program.name, extension);
         let mut command = Command::new(self.oxeye);
         command.arg("search").arg(&program.path);
         command.arg("--budget").arg(format!("{}s", self.args.seconds_each));
-        command.arg("--log").arg(at("search.jsonl")).arg("--database").arg(self.database());
+        command.arg("--log").arg(at("search.jsonl")).arg("--database").arg(at("sqlite"));
         command.arg("--output").arg(at("oxeye.c")).arg("--json").arg(at("json"));
         command.args(self.args.oxeye_options.split_whitespace());
         command.arg("--").args(self.args.compiler.split_whitespace()).arg("-lm");
-        let status = command.status().with_context(|| format!("cannot start {}", self.oxeye.display()))?;
-        if !status.success() {
-            bail!("oxeye search ended with {status}");
+        Errand::of(&command, Duration::from_secs_f64(2.0 * self.args.seconds_each + 600.0))
+    }
+
+    /// Keeps what a search has said, and that it is done.
+    fn ended(&self, name: &str, finished: &Finished) -> Result<()> {
+        let keep = |extension: &str, text: &str| {
+            let path = self.file(name, extension);
+            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        };
+        keep("log", &finished.stderr)?;
+        match finished.end {
+            End::Exit(0) => keep("done", &format!("{}\n", self.args.seconds_each)),
+            end => bail!("{end:?}; see {}", self.file(name, "log").display()),
         }
-        let mark = self.mark(name);
-        fs::write(&mark, format!("{}\n", self.args.seconds_each))
-            .with_context(|| format!("cannot write {}", mark.display()))
+    }
+
+    /// Writes the trials of all programs to one file; their number.
+    fn export(&self, programs: &[Kernel], out: &Path) -> Result<u64> {
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+        let mut all = SqliteStore::open(&folder.path().join("all.sqlite"), OnDamage::Refuse)?;
+        for name in programs.iter().map(|program| program.name.as_str()) {
+            let path = self.file(name, "sqlite");
+            if path.exists() {
+                merge(&mut all, name, &SqliteStore::open_read_only(&path)?)?;
+            }
+        }
+        let n = export_file(&all, out)?;
+        if n == 0 {
+            bail!("no search has found anything; see the logs in {}", self.folder.display());
+        }
+        Ok(n)
     }
 }
 

@@ -7,13 +7,11 @@
 //! subject and one template are timed once more in a new process: the difference is noise that no model can explain.
 
 mod candidates;
-mod elsewhere;
 mod harness;
 mod host;
 mod unit;
 
 pub use candidates::{Scheduled, Unmade, in_parallel, schedules};
-pub use elsewhere::{measure_on, work};
 pub use host::{MeasuredHost, machine_of};
 
 use crate::generate::{footprint_bytes, shrunk};

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use oxeye_nodes::NodesArgs;
+
 /// Options of `cargo xtask eval`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -53,4 +55,7 @@ pub struct Args {
     /// Folder for eval.md, eval.csv, eval-nests.csv, eval.svg and embedding.svg
     #[arg(long, default_value = "models")]
     pub(super) out: PathBuf,
+    /// Where programs are searched, each by one node
+    #[command(flatten)]
+    pub(super) nodes: NodesArgs,
 }

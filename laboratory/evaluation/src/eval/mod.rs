@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use oxeye_database::SqliteStore;
+use serde_json::Value;
 
 use crate::corpus::{self, Group, Kernel};
 use crate::machine::Machine;
-use crate::{Verdict, repository};
+use crate::{Verdict, errand, repository};
 pub use args::Args;
 use families::Families;
 use overlap::Overlap;
@@ -48,6 +49,28 @@ struct Found {
     places: BTreeSet<Place>,
 }
 
+impl Found {
+    /// Adds what a search has found of a program, among the others by name.
+    fn add(&mut self, kernel: &Kernel, n_kernels: usize, report: Result<Value>) {
+        let name = &kernel.name;
+        let number = self.programs.len() + self.failures.len() + 1;
+        let read =
+            |report: Value| Ok((report::program(name, kernel.group(), &report)?, report::place(&report)));
+        match report.and_then(read) {
+            Ok((program, place)) => {
+                eprintln!("[{number}/{n_kernels}] {name}: {}", brief(&program));
+                let at = self.programs.partition_point(|other| other.name < *name);
+                self.programs.insert(at, program);
+                self.places.insert(place);
+            }
+            Err(error) => {
+                eprintln!("[{number}/{n_kernels}] {name}: {error:#}");
+                self.failures.push((name.clone(), format!("{error:#}")));
+            }
+        }
+    }
+}
+
 /// Searches, and rewrites tables and plots after each program.
 ///
 /// # Errors
@@ -57,12 +80,6 @@ pub fn run(args: &Args) -> Result<Verdict> {
     let folder = root.join("benchmarks/kernels");
     let kernels = corpus::select(&folder, &args.kernels)?;
     let runs = Runs::open(args, root.join(&args.work))?;
-    let must_search = !args.no_search && (args.refresh || kernels.iter().any(|k| !runs.has(k)));
-    let oxeye = match (&args.oxeye, must_search) {
-        (_, false) => None,
-        (Some(path), true) => Some(path.clone()),
-        (None, true) => Some(repository::build_binary("oxeye")?),
-    };
     let database = Some(root.join(&args.database)).filter(|path| path.exists());
     let store = database.as_deref().map(SqliteStore::open_read_only).transpose()?;
     let task = Task {
@@ -74,26 +91,25 @@ pub fn run(args: &Args) -> Result<Verdict> {
         store,
     };
     fs::create_dir_all(&task.out).with_context(|| format!("cannot create {}", task.out.display()))?;
+    let is_missing = |kernel: &&Kernel| !args.no_search && (args.refresh || !runs.has(kernel));
+    let (missing, there): (Vec<&Kernel>, Vec<&Kernel>) = kernels.iter().partition(is_missing);
     let mut found = Found::default();
-    for (idx, kernel) in kernels.iter().enumerate() {
-        let is_new = oxeye.is_some() && (args.refresh || !runs.has(kernel));
-        match runs.report(kernel, oxeye.as_deref()).and_then(|report| {
-            let program = report::program(&kernel.name, kernel.group(), &report)?;
-            Ok((program, report::place(&report)))
-        }) {
-            Ok((program, place)) => {
-                eprintln!("[{}/{}] {}: {}", idx + 1, kernels.len(), kernel.name, brief(&program));
-                found.programs.push(program);
-                found.places.insert(place);
-            }
-            Err(error) => {
-                eprintln!("[{}/{}] {}: {error:#}", idx + 1, kernels.len(), kernel.name);
-                found.failures.push((kernel.name.clone(), format!("{error:#}")));
-            }
-        }
-        if is_new {
-            task.write(&found, None)?;
-        }
+    for kernel in there {
+        found.add(kernel, kernels.len(), runs.report(kernel));
+    }
+    if !missing.is_empty() {
+        let oxeye = match &args.oxeye {
+            Some(path) => path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?,
+            None => repository::build_binary("oxeye")?,
+        };
+        let searches =
+            missing.iter().map(|kernel| runs.search(kernel, &oxeye)).collect::<Result<Vec<_>>>()?;
+        errand::run_all(&searches, errand::start(&args.nodes)?.as_ref(), &mut |idx, finished| {
+            let kernel = missing[idx];
+            let ended = finished.and_then(|finished| runs.ended(kernel, &finished));
+            found.add(kernel, kernels.len(), ended.and_then(|()| runs.report(kernel)));
+            task.write(&found, None).map(drop)
+        })?;
     }
     task.finish(&found)
 }

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::args::Args;
 use crate::corpus::Kernel;
-use crate::process::{End, run_limited};
+use crate::errand::Errand;
+use crate::process::{End, Finished};
 
 /// The folder of the reports of searches.
 pub(crate) struct Runs<'a> {
@@ -39,17 +40,13 @@ impl<'a> Runs<'a> {
         Ok(Runs { args, folder })
     }
 
-    /// The report of a program's search, from an earlier run if there is one.
+    /// The report of a program's search.
     ///
     /// # Errors
-    /// If there is none and `oxeye` is none either, or the search fails.
-    pub(crate) fn report(&self, kernel: &Kernel, oxeye: Option<&Path>) -> Result<Value> {
+    /// If there is none.
+    pub(crate) fn report(&self, kernel: &Kernel) -> Result<Value> {
         let path = self.file(kernel, "json");
-        match oxeye {
-            Some(oxeye) if self.args.refresh || !path.exists() => self.search(kernel, oxeye)?,
-            Some(_) => {}
-            None => ensure!(path.exists(), "it was not searched"),
-        }
+        ensure!(path.exists(), "it was not searched");
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))
     }
@@ -63,7 +60,11 @@ impl<'a> Runs<'a> {
         self.folder.join(format!("{}.{extension}", kernel.name))
     }
 
-    fn search(&self, kernel: &Kernel, oxeye: &Path) -> Result<()> {
+    /// The search of a program, which leaves its report here.
+    ///
+    /// # Errors
+    /// If what is left of an earlier one cannot be removed.
+    pub(crate) fn search(&self, kernel: &Kernel, oxeye: &Path) -> Result<Errand> {
         if self.args.refresh {
             for extension in ["json", "jsonl"] {
                 let path = self.file(kernel, extension);
@@ -79,8 +80,14 @@ impl<'a> Runs<'a> {
         command.arg("-o").arg(self.file(kernel, "c"));
         command.arg("--log").arg(self.file(kernel, "jsonl")).arg("--json").arg(self.file(kernel, "json"));
         command.args(options(self.args)).arg("--").args(compiler(self.args, kernel));
-        let limit = Duration::from_secs(2 * self.args.budget + 600);
-        let finished = run_limited(&mut command, limit)?;
+        Ok(Errand::of(&command, Duration::from_secs(2 * self.args.budget + 600)))
+    }
+
+    /// Keeps what a search has said.
+    ///
+    /// # Errors
+    /// If it failed.
+    pub(crate) fn ended(&self, kernel: &Kernel, finished: &Finished) -> Result<()> {
         let log = self.file(kernel, "log");
         fs::write(&log, &finished.stderr).with_context(|| format!("cannot write {}", log.display()))?;
         match finished.end {
@@ -90,7 +97,7 @@ impl<'a> Runs<'a> {
                 bail!("exit code {code}: {}", finished.stderr.lines().last().unwrap_or_default())
             }
             End::Signal(signal) => bail!("ended by signal {signal}"),
-            End::Timeout => bail!("not done after {} s", limit.as_secs()),
+            End::Timeout => bail!("not done after {:.0} s", finished.wall.as_secs_f64()),
         }
     }
 }
@@ -151,11 +158,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let args = args(&["--budget", "60"]);
         let runs = Runs::open(&args, folder.path().into()).expect("it is new");
-        let error = runs.report(&gemm(), None).expect_err("nothing was searched");
+        let error = runs.report(&gemm()).expect_err("nothing was searched");
         assert!(error.to_string().contains("not searched"));
         fs::write(folder.path().join("gemm.json"), "{\"seconds\": 1}").expect("it can be written");
-        // There is no such program: it would fail if it were started.
-        let report = runs.report(&gemm(), Some(Path::new("/nowhere/oxeye"))).expect("it is there");
+        let report = runs.report(&gemm()).expect("it is there");
         assert_eq!(report["seconds"], 1);
     }
 

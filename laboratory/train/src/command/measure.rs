@@ -2,8 +2,9 @@
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use oxeye_dataset::elsewhere;
 use oxeye_dataset::journal::{Journal, read_journal};
-use oxeye_dataset::measure::{self, MeasureOptions, MeasuredHost};
+use oxeye_dataset::measure::{MeasureOptions, MeasuredHost, measure};
 use oxeye_dataset::nest::{GeneratedNest, read_nests};
 use oxeye_dataset::record::{Record, Status};
 use oxeye_dataset::table;
@@ -73,10 +74,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     };
     match &nodes {
-        Some(nodes) => measure::measure_on(nodes, &nests, &options, &mut journal, &mut tell)?,
+        Some(nodes) => elsewhere::measure_on(nodes, &nests, &options, &mut journal, &mut tell)?,
         None => {
             let host = MeasuredHost::this_machine(options.threads);
-            measure::measure(&nests, &host, &options, &mut journal, &mut tell)?
+            measure(&nests, &host, &options, &mut journal, &mut tell)?
         }
     };
     bar.finish_and_clear();
@@ -90,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// Runs `oxeye-train worker`.
 pub(crate) fn work(args: &WorkerArgs) -> Result<()> {
-    let Worked { node, finished, aside } = measure::work(&args.folder, args.name.as_deref(), &|| false)?;
+    let Worked { node, finished, aside } = elsewhere::work(&args.folder, args.name.as_deref(), &|| false)?;
     match aside {
         Some(why) => bail!("{node} is set aside: {why}"),
         None => println!("{node}: {finished} computations measured"),

@@ -1,7 +1,7 @@
 //! Measuring on several nodes: each takes one computation after another, with all its spellings.
 
-use super::{MeasureOptions, MeasuredHost, RunError, measure};
 use crate::journal::{Journal, read_journal};
+use crate::measure::{MeasureOptions, MeasuredHost, RunError, measure};
 use crate::nest::GeneratedNest;
 use crate::record::Record;
 use oxeye_measure::WorkDir;
