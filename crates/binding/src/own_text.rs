@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 pub struct OwnText {
     /// File-scope variables that functions called by the nest use by name, and that the program changes.
     pub by_calls: Vec<String>,
-    /// Variables with a constant value: name, declaration and value.
+    /// Variables with a constant value: name, declaration as in the source, and value.
     pub constants: Vec<[String; 3]>,
     /// Arrays among the nest's arguments whose elements are constants that compilers know, by name; those of functions with their
     /// declarations.

@@ -149,25 +149,31 @@ impl Context<'_> {
         if !is_outer(self.program.array(access.array).storage) {
             return true;
         }
-        let Some(conditions) = self.surely_touched(header, body, access) else { return false };
+        let Some(conditions) = self.surely_touched((header, body), access, &[]) else { return false };
         text.conditions.extend(conditions);
         text.conditions.dedup();
         true
     }
 
     /// What must hold for a loop to do anything, as C conditions, if it then touches this element for certain; `None` if it may
-    /// run without touching it.
-    fn surely_touched(&self, header: &Loop, body: &[Item], access: &Access) -> Option<Vec<String>> {
+    /// run without touching it, or that depends on a counter of the loop itself or of one `around` it.
+    fn surely_touched(
+        &self,
+        (header, body): (&Loop, &[Item]),
+        access: &Access,
+        around: &[LoopId],
+    ) -> Option<Vec<String>> {
         let is_alone = body.len() == 1;
+        let counters: Vec<LoopId> = around.iter().copied().chain([header.id]).collect();
         let is_plain = |term: &BoundTerm| match term {
-            BoundTerm::Affine { expr, .. } => !expr.uses(header.id),
+            BoundTerm::Affine { expr, .. } => !counters.iter().any(|counter| expr.uses(*counter)),
             BoundTerm::Data(_) | BoundTerm::Open => false,
         };
         body.iter().find_map(|item| {
             let (inner, body) = match item {
                 Item::Stmt(s) => return (s.target == *access).then(|| self.is_entered(header)),
                 Item::Scope { body, .. } => {
-                    let found = self.surely_touched(header, body, access)?;
+                    let found = self.surely_touched((header, body), access, around)?;
                     return (is_alone || found == self.is_entered(header)).then_some(found);
                 }
                 Item::Loop { header, body } => (header, body),
@@ -175,7 +181,7 @@ impl Context<'_> {
                 Item::If { .. } => return None,
             };
             let is_fixed = inner.lower.0.iter().chain(&inner.upper.0).all(is_plain);
-            let found = self.surely_touched(inner, body, access).filter(|_| is_fixed)?;
+            let found = self.surely_touched((inner, body), access, &counters).filter(|_| is_fixed)?;
             let mut conditions = self.is_entered(header);
             let is_whole = is_alone || found.is_empty();
             conditions.extend(found);

@@ -176,15 +176,41 @@ impl Instances {
         self.n_groups += 1;
         let only = Some(Spread { array, group });
         for (stmt, stays) in ends {
-            let parts = self.parts.get(&stmt).cloned().unwrap_or_default();
-            for user in onto.iter().filter(|user| **user != stmt) {
-                let own = self.parts.entry(*user).or_default();
-                own.extend(parts.iter().map(|part| Part { only: part.only.or(only), ..part.clone() }));
-            }
+            onto.iter().filter(|user| **user != stmt).for_each(|user| self.take_over(stmt, *user, &[], only));
             if !stays {
                 self.drop(stmt, rewrite);
             }
         }
+    }
+
+    /// As [`spread`](Self::spread) for an array: each of the statements `onto` accumulates where the loops around `end` have
+    /// the values `at` its place. Nothing loaded the elements.
+    pub(crate) fn spread_elements(
+        &mut self,
+        array: ArrayId,
+        onto: &[StmtId],
+        at: &[Vec<(LoopId, Affine)>],
+        (end, stays): (StmtId, bool),
+        rewrite: Rewrite,
+    ) {
+        let only = Some(Spread { array, group: self.n_groups });
+        self.n_groups += 1;
+        onto.iter().zip(at).for_each(|(user, values)| self.take_over(end, *user, values, only));
+        if !stays {
+            self.drop(end, rewrite);
+        }
+    }
+
+    /// A statement takes over accesses of another one, around which these loops have these values.
+    fn take_over(&mut self, of: StmtId, by: StmtId, values: &[(LoopId, Affine)], only: Option<Spread>) {
+        let with = |v: Var| values.iter().find(|(l, _)| v == Var::Loop(*l)).map(|(_, value)| value.clone());
+        let parts = self.parts.get(&of).cloned().unwrap_or_default().into_iter().map(|part| Part {
+            stmt: part.stmt,
+            iterators: part.iterators.iter().map(|(l, value)| (*l, value.substitute(&with))).collect(),
+            when: part.when.iter().map(|c| c.substitute(&with)).collect(),
+            only: part.only.or(only),
+        });
+        self.parts.entry(by).or_default().extend(parts);
     }
 
     /// Updates the map for a generated nest: for each group of statements, the new values of their old iterators.

@@ -24,6 +24,10 @@ pub enum Rewrite {
     /// very element; both have one type. *Proof*: from the first to the last statement, `c[i]` is one element that
     /// nothing reads or writes, and it is overwritten at the end in any case. It can hold the value of `s` meanwhile;
     /// after the last statement `s` is dead.
+    ///
+    /// The same for a scratch array, `for j: c[i + j] = s[j]` at the end (`normalize::scratch`). *Established*: these loops go
+    /// over the whole of `s`, in which no iteration of the loops around reads what another one left; different `j` are different
+    /// elements of `c`, which is not accessed otherwise in the list; all indices of `s` are affine.
     AccumulationInPlace,
     /// `x[…]` → `x[i, …]` for a scratch array and loops `i` around all its uses.
     ///

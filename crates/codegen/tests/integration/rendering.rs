@@ -748,10 +748,16 @@ fn elements_are_touched_only_where_the_loop_runs() {
 
 #[test]
 fn elements_that_may_not_be_touched_stay_in_memory() {
-    let guarded = ELEMENTS.replace("S1: y[k] += A[i][j]", "if A[i][j] > 0.25 {\n S1: y[k] += A[i][j]\n }");
-    let program = oxeye_ir::Program::parse(&guarded).expect("the test's program");
-    let nest = oxeye_ir::Nest { id: program.nests[0].id, ..program.nests[1].clone() };
-    let options = RenderOptions { reassociate: true, threads: 2, ..RenderOptions::default() };
-    let refused = oxeye_codegen::render_nest(&program, Binding::none(), &nest, &options);
-    assert!(matches!(refused, Err(oxeye_codegen::CodegenError::Conditional { .. })), "{refused:?}");
+    let update = "S1: y[k] += A[i][j]";
+    for conditional in [
+        &format!("if A[i][j] > 0.25 {{\n {update}\n }}"),
+        // Whether there is an iteration is another answer for each of the threads.
+        &format!("for L5 b: i32 in 0 .. 1 {{\n for L6 l: i32 in j .. m - 1 {{\n {update}\n }}\n }}"),
+    ] {
+        let program = oxeye_ir::Program::parse(&ELEMENTS.replace(update, conditional)).expect("a program");
+        let nest = oxeye_ir::Nest { id: program.nests[0].id, ..program.nests[1].clone() };
+        let options = RenderOptions { reassociate: true, threads: 2, ..RenderOptions::default() };
+        let refused = oxeye_codegen::render_nest(&program, Binding::none(), &nest, &options);
+        assert!(matches!(refused, Err(oxeye_codegen::CodegenError::Conditional { .. })), "{refused:?}");
+    }
 }

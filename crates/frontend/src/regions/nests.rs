@@ -485,7 +485,9 @@ impl<'a> Regions<'a> {
             unused.into_iter().partition(|v| value(v).is_some());
         let constants = constant.iter().filter_map(|v| {
             let variable = file.var(*v);
-            Some([variable.name.clone(), file.declaration(variable)?, value(v)?])
+            // Compilers know the value in the functions that they make of parallel loops only if it is declared `const`.
+            let word = if file.fixed.contains(v) { "const " } else { "" };
+            Some([variable.name.clone(), format!("{word}{}", file.declaration(variable)?), value(v)?])
         });
         OwnText {
             clauses: Clauses::default(),

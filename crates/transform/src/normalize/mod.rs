@@ -7,8 +7,8 @@
 //! In normal form
 //!
 //! 1. loops start at zero, count upwards by one where that is legal, and have the bounds that projection gives;
-//! 2. scalars that only pass on a value or an accumulation are removed ([`scalars`]), scratch arrays are expanded
-//!    ([`expand`]), and rotating buffers are named ([`rotate`]);
+//! 2. scalars that only pass on a value or an accumulation are removed ([`scalars`]), and so are scratch arrays
+//!    ([`scratch`]); others are expanded ([`expand`]), and rotating buffers are named ([`rotate`]);
 //! 3. statements are distributed as far as dependences allow, and 4. have the legal loop order with the smallest
 //!    strides, ties broken by structure ([`arrange`]);
 //! 5. dead stores are removed, updates of the same element in place are one statement, and peeled iterations are back
@@ -31,6 +31,7 @@ mod merge;
 mod rewrites;
 mod rotate;
 mod scalars;
+mod scratch;
 mod shapes;
 mod tidy;
 
@@ -301,7 +302,9 @@ impl Work {
     fn round(&mut self) {
         self.tidy();
         self.pass(Order::Kept, |work| {
-            Ok(scalars::dissolve(&work.program, &mut work.nest, &mut work.instances))
+            let mut done = scalars::dissolve(&work.program, &mut work.nest, &mut work.instances);
+            done.extend(scratch::dissolve(&work.program, &mut work.nest, &mut work.instances));
+            Ok(done)
         });
         self.pass(Order::Kept, |work| {
             Ok(expand::expand(&mut work.program, &mut work.nest, &mut work.instances))

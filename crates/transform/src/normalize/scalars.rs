@@ -47,11 +47,11 @@ pub(super) fn dissolve(program: &Program, nest: &mut Nest, instances: &mut Insta
 }
 
 /// Rewrites a list of nodes inside these loops; returns what it did.
-type InScope<'a> = dyn FnMut(&mut Vec<Node>, &[Loop]) -> Option<(Rewrite, String)> + 'a;
+pub(super) type InScope<'a> = dyn FnMut(&mut Vec<Node>, &[Loop]) -> Option<(Rewrite, String)> + 'a;
 
 /// Calls `f` with the innermost list of nodes that contains all uses of the scalar, and the loops around it (without
 /// their bodies).
-fn in_scope(
+pub(super) fn in_scope(
     nodes: &mut Vec<Node>,
     scalar: ArrayId,
     path: &mut Vec<Loop>,
@@ -81,7 +81,7 @@ fn in_scope(
 }
 
 /// All accesses under nodes, with whether they write.
-fn accesses(nodes: &[Node]) -> Vec<(Access, bool)> {
+pub(super) fn accesses(nodes: &[Node]) -> Vec<(Access, bool)> {
     let nest = Nest::new(oxeye_ir::NestId(0), "", nodes.to_vec());
     nest.accesses().into_iter().map(|(a, w)| (a.clone(), w)).collect()
 }
@@ -237,7 +237,7 @@ fn accumulate_in_place(
 }
 
 /// The statements whose execution reads the array, and that write another.
-fn strangers(node: &Node, array: ArrayId, found: &mut Vec<StmtId>) {
+pub(super) fn strangers(node: &Node, array: ArrayId, found: &mut Vec<StmtId>) {
     let mut all = Vec::new();
     readers(node, array, &mut all);
     let mut own = Vec::new();
@@ -246,7 +246,7 @@ fn strangers(node: &Node, array: ArrayId, found: &mut Vec<StmtId>) {
 }
 
 /// The statements that write the array.
-fn writers(node: &Node, array: ArrayId, found: &mut Vec<StmtId>) {
+pub(super) fn writers(node: &Node, array: ArrayId, found: &mut Vec<StmtId>) {
     match node {
         Node::Stmt(s) if s.target.array == array => found.push(s.id),
         _ => node.bodies().into_iter().flatten().for_each(|n| writers(n, array, found)),
