@@ -13,7 +13,8 @@ use crate::prove::Facts;
 use crate::stand_ins::StandIns;
 use oxeye_binding::Binding;
 use oxeye_ir::{
-    Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, LoopId, Nest, NestId, Node, Program, SymId, Var,
+    Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, Loop, LoopId, Nest, NestId, Node, Program,
+    SymId, Var,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -302,13 +303,16 @@ fn gcd(a: i64, b: i64) -> i64 {
 struct Here<'a> {
     facts: Facts,
     loops: Vec<(LoopId, Option<(Affine, Affine)>)>,
+    /// Of these, those that take longer steps than one, with the steps.
+    strides: Vec<(LoopId, i64)>,
     held: Option<Holdings<'a>>,
 }
 
 impl Here<'_> {
     /// What is kept of the place, with what is known of the parts of a subscript there.
     fn with_parts(&self, parts: &StandIns, subscript: Option<&Polynomial>) -> Here<'static> {
-        let mut here = Here { facts: self.facts.clone(), loops: self.loops.clone(), held: None };
+        let (facts, loops, strides) = (self.facts.clone(), self.loops.clone(), self.strides.clone());
+        let mut here = Here { facts, loops, strides, held: None };
         if let Some(subscript) = subscript {
             let known = |part: &Expr| self.held.as_ref().and_then(|held| held.known(part));
             let extreme = |a: &Affine, is_low: bool| self.extreme(a, is_low);
@@ -316,6 +320,28 @@ impl Here<'_> {
             here.loops.extend(bounds.into_iter().map(|(id, bounds)| (id, Some(bounds))));
         }
         here
+    }
+
+    /// The same place where loops that take longer steps do so a whole number of times, and when they do: what a step reaches
+    /// lies within their bounds then. `None` if there is none.
+    fn with_whole_steps(&self) -> Option<(Here<'static>, Vec<(LoopId, Expr)>)> {
+        let (facts, loops, strides) = (self.facts.clone(), self.loops.clone(), self.strides.clone());
+        let mut here = Here { facts, loops, strides, held: None };
+        let mut tests = Vec::new();
+        for (id, step) in &self.strides {
+            let ends = here.loops.iter_mut().find(|(l, _)| l == id).and_then(|(_, ends)| ends.as_mut());
+            let Some((first, last)) = ends else { continue };
+            let length = (last.clone() - first.clone()).offset(1);
+            if length.loops().next().is_some() {
+                continue;
+            }
+            *last = last.clone().offset(1 - step);
+            // Where the last step begins is computed before the loop, whatever its bounds are.
+            tests.push((*id, Expr::binary(BinaryOp::Ge, length.clone().into(), Expr::from(0))));
+            let rest = Expr::binary(BinaryOp::Rem, length.into(), Expr::from(*step));
+            tests.push((*id, Expr::binary(BinaryOp::Eq, rest, Expr::from(0))));
+        }
+        (!tests.is_empty()).then_some((here, tests))
     }
 
     /// The least or greatest value over the loops, as an expression of symbols.
@@ -365,10 +391,12 @@ fn for_each_access(nodes: &mut [Node], here: &mut Here<'_>, f: &mut dyn FnMut(&m
                 let bounds =
                     (l.lower.as_affine().cloned(), l.upper.as_affine().map(|a| a.clone().offset(-1)));
                 here.loops.push((l.id, bounds.0.zip(bounds.1)));
+                here.strides.extend((l.step > 1).then_some((l.id, l.step)));
                 here.held.iter_mut().for_each(|held| held.forget(&l.body));
                 for_each_access(&mut l.body, here, f);
                 here.held.iter_mut().for_each(|held| held.forget(&l.body));
                 here.loops.pop();
+                here.strides.retain(|(id, _)| *id != l.id);
             }
             Node::If { condition, then, otherwise } => {
                 expr(condition, here, f);
@@ -423,7 +451,10 @@ pub(crate) fn delinearize(
         let (seen, parts) = accesses_to(array, program, binding, nests.iter_mut(), known);
         let is_pointer = program.array(array).shape == [None] && !binding.is_interleaved(array);
         let proved_shape = |seen: &[Seen]| proved_shape(seen, symbols, is_pointer);
-        let tested_shape = |seen: &[Seen]| tested_shape(seen, symbols, is_pointer);
+        let tested_shape = |seen: &[Seen]| {
+            let whole = || whole_shape(seen, symbols, is_pointer);
+            tested_shape(seen, symbols, is_pointer).or_else(whole)
+        };
         let shaped = proved_shape(&seen);
         // What is a matrix to one nest may be a row of numbers to another.
         let products: BTreeSet<NestId> =
@@ -497,7 +528,8 @@ fn accesses_to<'a>(
     let element = |id: ArrayId| program.array(id).element;
     for (id, nest) in nests {
         let facts = known.get(id).cloned().unwrap_or_default();
-        let mut here = Here { facts, loops: Vec::new(), held: Some(Holdings::of(program, nest)) };
+        let held = Some(Holdings::of(program, nest));
+        let mut here = Here { facts, held, ..Here::default() };
         // What is tested before the nest holds in it.
         for test in binding.entry(*id).into_iter().flat_map(|entry| &entry.tests) {
             here.facts.push_condition(test, true);
@@ -536,6 +568,8 @@ struct Shaped {
     subscripts: Vec<Vec<Affine>>,
     /// What is tested before nests.
     tests: Vec<(NestId, Expr)>,
+    /// Loops of which that shows that they take a whole number of steps.
+    whole: BTreeSet<(NestId, LoopId)>,
 }
 
 /// Shapes that might be those of an array, the plain ones first, then those with halos.
@@ -580,7 +614,7 @@ fn proved_shape(seen: &[Seen], symbols: &Symbols<'_>, is_pointer: bool) -> Optio
     let fitting = |shape: Shape| {
         let subscripts: Option<Vec<_>> =
             seen.iter().map(|seen| shape.subscripts(seen.subscript.as_ref()?, &seen.here.facts)).collect();
-        Some(Shaped { subscripts: subscripts?, shape, tests: Vec::new() })
+        Some(Shaped { subscripts: subscripts?, shape, tests: Vec::new(), whole: BTreeSet::new() })
     };
     let with_origins = |shape: &Shape| shape.with_origins(seen).filter(|_| is_pointer);
     let found = all.iter().cloned().find_map(fitting);
@@ -605,8 +639,31 @@ fn tested_shape(seen: &[Seen], symbols: &Symbols<'_>, is_pointer: bool) -> Optio
                 }
             }
         }
-        (tests.len() <= MOST_TESTS).then_some(Shaped { shape, subscripts, tests })
+        (tests.len() <= MOST_TESTS).then_some(Shaped { shape, subscripts, tests, whole: BTreeSet::new() })
     })
+}
+
+/// The shape that all these accesses fit where loops take a whole number of steps, and perhaps other tests hold: tiles of a fixed
+/// size, `for (j = 0; j < n; j += 8)` around `a[i * n + j + k]`.
+fn whole_shape(seen: &[Seen], symbols: &Symbols<'_>, is_pointer: bool) -> Option<Shaped> {
+    let (mut whole, mut tests) = (BTreeSet::new(), Vec::new());
+    let mut with_whole_steps = |seen: &Seen| {
+        let Some((here, found)) = seen.here.with_whole_steps() else { return seen.clone() };
+        for (id, test) in found {
+            whole.insert((seen.nest, id));
+            if !tests.contains(&(seen.nest, test.clone())) {
+                tests.push((seen.nest, test));
+            }
+        }
+        Seen { here, ..seen.clone() }
+    };
+    let seen: Vec<Seen> = seen.iter().map(&mut with_whole_steps).collect();
+    if whole.is_empty() {
+        return None;
+    }
+    let shaped = tested_shape(&seen, symbols, is_pointer)?;
+    tests.extend(shaped.tests);
+    (tests.len() <= MOST_TESTS).then_some(Shaped { tests, whole, ..shaped })
 }
 
 /// Gives the accesses to an array in these nests, which are all that there are, their subscripts.
@@ -625,6 +682,8 @@ fn set_subscripts<'a>(
     }
     let mut subscripts = shaped.subscripts.into_iter();
     for nest in users {
+        let id = nest.id;
+        end_with_steps(&mut nest.roots, &|l| shaped.whole.contains(&(id, l)));
         for_each_access(&mut nest.roots, &mut Here::default(), &mut |access, _| {
             if access.array == array
                 && let Some(indices) = subscripts.next()
@@ -633,6 +692,46 @@ fn set_subscripts<'a>(
             }
         });
     }
+}
+
+/// Says of loops that take a whole number of steps where they end: if only loops over one step use the counter, as `for (l = j; l <
+/// j + 8; l++)`, these end where the whole does, as if the last step could be shorter; else the last step begins in time.
+fn end_with_steps(nodes: &mut [Node], is_whole: &dyn Fn(LoopId) -> bool) {
+    for node in nodes {
+        if let Node::Loop(l) = node
+            && is_whole(l.id)
+            && let Some(upper) = l.upper.as_affine().cloned()
+        {
+            let mut steps = Vec::new();
+            match loops_over_steps(&mut l.body, (l.id, l.step), &mut steps) {
+                true => steps.into_iter().for_each(|inner| inner.upper.0.push(upper.clone().into())),
+                false => l.upper = upper.offset(1 - l.step).into(),
+            }
+        }
+        node.bodies_mut().into_iter().for_each(|body| end_with_steps(body, is_whole));
+    }
+}
+
+/// The loops over one step of a loop; whether nothing else uses its counter.
+fn loops_over_steps<'n>(nodes: &'n mut [Node], of: (LoopId, i64), found: &mut Vec<&'n mut Loop>) -> bool {
+    let (id, step) = of;
+    nodes.iter_mut().all(|node| match node {
+        Node::Stmt(s) => !s.target.indices.iter().chain([&s.value]).any(|e| e.uses(id)),
+        Node::If { condition, then, otherwise } => {
+            !condition.uses(id) && loops_over_steps(then, of, found) && loops_over_steps(otherwise, of, found)
+        }
+        Node::Loop(l) => {
+            let (lower, upper) = (l.lower.as_affine(), l.upper.as_affine());
+            let begin = Affine::var(id);
+            if lower == Some(&begin) && upper == Some(&begin.offset(step)) {
+                let is_free = loops_over_steps(&mut l.body, of, &mut Vec::new());
+                found.push(l);
+                return is_free;
+            }
+            let mut bounds = l.lower.0.iter().chain(&l.upper.0);
+            !bounds.any(|term| term.uses(id)) && loops_over_steps(&mut l.body, of, found)
+        }
+    })
 }
 
 /// Gives a flat array its shape.

@@ -172,43 +172,32 @@ impl Instances {
         ends: [(StmtId, bool); 2],
         rewrite: Rewrite,
     ) {
-        let group = self.n_groups;
-        self.n_groups += 1;
-        let only = Some(Spread { array, group });
+        let group = self.group(array);
         for (stmt, stays) in ends {
-            onto.iter().filter(|user| **user != stmt).for_each(|user| self.take_over(stmt, *user, &[], only));
+            onto.iter()
+                .filter(|user| **user != stmt)
+                .for_each(|user| self.take_over(stmt, *user, &[], group));
             if !stays {
                 self.drop(stmt, rewrite);
             }
         }
     }
 
-    /// As [`spread`](Self::spread) for an array: each of the statements `onto` accumulates where the loops around `end` have
-    /// the values `at` its place. Nothing loaded the elements.
-    pub(crate) fn spread_elements(
-        &mut self,
-        array: ArrayId,
-        onto: &[StmtId],
-        at: &[Vec<(LoopId, Affine)>],
-        (end, stays): (StmtId, bool),
-        rewrite: Rewrite,
-    ) {
-        let only = Some(Spread { array, group: self.n_groups });
+    /// The mark of a further accumulation in an array.
+    pub(crate) fn group(&mut self, array: ArrayId) -> Spread {
         self.n_groups += 1;
-        onto.iter().zip(at).for_each(|(user, values)| self.take_over(end, *user, values, only));
-        if !stays {
-            self.drop(end, rewrite);
-        }
+        Spread { array, group: self.n_groups - 1 }
     }
 
-    /// A statement takes over accesses of another one, around which these loops have these values.
-    fn take_over(&mut self, of: StmtId, by: StmtId, values: &[(LoopId, Affine)], only: Option<Spread>) {
+    /// A statement takes over accesses to the target of an accumulation from another one, around which these loops have these
+    /// values.
+    pub(crate) fn take_over(&mut self, of: StmtId, by: StmtId, values: &[(LoopId, Affine)], group: Spread) {
         let with = |v: Var| values.iter().find(|(l, _)| v == Var::Loop(*l)).map(|(_, value)| value.clone());
         let parts = self.parts.get(&of).cloned().unwrap_or_default().into_iter().map(|part| Part {
             stmt: part.stmt,
             iterators: part.iterators.iter().map(|(l, value)| (*l, value.substitute(&with))).collect(),
             when: part.when.iter().map(|c| c.substitute(&with)).collect(),
-            only: part.only.or(only),
+            only: part.only.or(Some(group)),
         });
         self.parts.entry(by).or_default().extend(parts);
     }

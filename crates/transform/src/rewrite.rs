@@ -29,6 +29,12 @@ pub enum Rewrite {
     /// over the whole of `s`, in which no iteration of the loops around reads what another one left; different `j` are different
     /// elements of `c`, which is not accessed otherwise in the list; all indices of `s` are affine.
     AccumulationInPlace,
+    /// `for j: s[j] = 0; for k: for j: s[j] += e; for j: c[i + j] += s[j]` → `for k: for j: c[i + j] += e`, where floating point may
+    /// be reassociated.
+    ///
+    /// *Established*: as for an accumulation in place, and all that is done with `s` in between is to add to it. *Proof*: a sum
+    /// has the same value in any order.
+    SumInPlace,
     /// `x[…]` → `x[i, …]` for a scratch array and loops `i` around all its uses.
     ///
     /// *Established*: `x` is not read after the nest, and the exact test finds, for every read, a write of the same
@@ -88,9 +94,10 @@ pub enum Rewrite {
 
 impl Rewrite {
     /// Every kind.
-    pub const ALL: [Rewrite; 12] = [
+    pub const ALL: [Rewrite; 13] = [
         Rewrite::ForwardSubstitution,
         Rewrite::AccumulationInPlace,
+        Rewrite::SumInPlace,
         Rewrite::ArrayExpansion,
         Rewrite::FactorsToUses,
         Rewrite::DeadStore,
@@ -105,6 +112,6 @@ impl Rewrite {
 
     /// Whether results may differ in the last bits, so the policy must allow it.
     pub fn reassociates(self) -> bool {
-        matches!(self, Rewrite::FactorsToUses | Rewrite::Polynomials)
+        matches!(self, Rewrite::SumInPlace | Rewrite::FactorsToUses | Rewrite::Polynomials)
     }
 }

@@ -75,6 +75,7 @@ files! {
     strict_warnings
     structs
     threads
+    tiles_in_registers
     truncated
     type_punning
     types

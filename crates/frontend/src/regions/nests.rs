@@ -412,6 +412,25 @@ impl<'a> Regions<'a> {
         words.all(|t| is_known(t.text)).then(|| (variable.name.clone(), Some(declaration)))
     }
 
+    /// The value of a variable that has one from its declaration on.
+    fn known_value(&self, var: VarId) -> Option<String> {
+        let file = self.cx.file;
+        match (file.constants.get(&var), file.values.get(&var)) {
+            (Some(value), _) => Some(value.to_string()),
+            (None, Some(value)) => self.places.text(value.range).map(str::to_owned),
+            (None, None) => None,
+        }
+    }
+
+    /// The name of such a variable, its declaration, and its value.
+    fn constant(&self, var: VarId) -> Option<[String; 3]> {
+        let variable = self.cx.file.var(var);
+        // Compilers know the value in the functions that they make of parallel loops only if it is declared `const`.
+        let word = if self.cx.file.fixed.contains(&var) { "const " } else { "" };
+        let declaration = format!("{word}{}", self.cx.file.declaration(variable)?);
+        Some([variable.name.clone(), declaration, self.known_value(var)?])
+    }
+
     /// The variables that the text of a nest uses besides its arguments.
     fn own_text(&self, state: &State, nest: &Nest, s: &Stmt, found: &Found<'_>) -> OwnText {
         let Found { scan, by_calls, ends, subtracted } = found;
@@ -476,22 +495,11 @@ impl<'a> Regions<'a> {
             Some((name, value)) if is_unused(&name) => (Some((name, value)), None),
             begins => (None, begins),
         };
-        let value = |v: &VarId| match (file.constants.get(v), file.values.get(v)) {
-            (Some(value), _) => Some(value.to_string()),
-            (None, Some(value)) => self.places.text(value.range).map(str::to_owned),
-            (None, None) => None,
-        };
         let (constant, unused): (Vec<VarId>, Vec<VarId>) =
-            unused.into_iter().partition(|v| value(v).is_some());
-        let constants = constant.iter().filter_map(|v| {
-            let variable = file.var(*v);
-            // Compilers know the value in the functions that they make of parallel loops only if it is declared `const`.
-            let word = if file.fixed.contains(v) { "const " } else { "" };
-            Some([variable.name.clone(), format!("{word}{}", file.declaration(variable)?), value(v)?])
-        });
+            unused.into_iter().partition(|v| self.known_value(*v).is_some());
         OwnText {
             clauses: Clauses::default(),
-            constants: constants.collect(),
+            constants: constant.iter().filter_map(|v| self.constant(*v)).collect(),
             tables: represented.iter().filter_map(|v| self.table(*v)).collect(),
             begins,
             sized: sized.into_iter().filter_map(declared).collect(),

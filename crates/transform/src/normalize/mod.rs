@@ -303,7 +303,8 @@ impl Work {
         self.tidy();
         self.pass(Order::Kept, |work| {
             let mut done = scalars::dissolve(&work.program, &mut work.nest, &mut work.instances);
-            done.extend(scratch::dissolve(&work.program, &mut work.nest, &mut work.instances));
+            done.extend(scratch::dissolve(&work.program, &mut work.nest, work.policy, &mut work.instances));
+            work.reassociated |= done.iter().any(|(rewrite, _)| rewrite.reassociates());
             Ok(done)
         });
         self.pass(Order::Kept, |work| {
