@@ -42,7 +42,7 @@ pub struct NodesArgs {
 }
 
 impl NodesArgs {
-    /// The threads of each candidate: as many as are given, or a part of all.
+    /// The threads of each task: as many as are given, or a part of all.
     pub fn threads(&self, given: Option<u32>, all: u32) -> u32 {
         given.unwrap_or(all / self.local_shards.unwrap_or(1)).max(1)
     }
