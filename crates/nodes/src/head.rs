@@ -516,7 +516,7 @@ impl<T: Task> Round<'_, T> {
             if self.nodes.width() > 0 {
                 seen = Instant::now();
             } else if seen.elapsed() > LONELY {
-                if !self.nodes.job.as_ref().is_some_and(|job| job.waits_for().is_some()) {
+                if self.nodes.job.as_ref().is_none_or(|job| job.waits_for().is_none()) {
                     return Err(NodesError::Other(self.nodes.why_none()).into());
                 }
                 seen = Instant::now();

@@ -76,7 +76,7 @@ impl Desk {
 pub fn work_at<T: Task>(
     (root, name): (&Path, Option<&str>),
     stop: &dyn Fn() -> bool,
-    mut find: impl FnMut(&Desk, &T) -> Result<T::Finding, Trouble>,
+    find: impl FnMut(&Desk, &T) -> Result<T::Finding, Trouble>,
 ) -> Result<Worked, NodesError> {
     let folder = Folder::at(root);
     let session = session(&folder, stop)?;
@@ -88,7 +88,7 @@ pub fn work_at<T: Task>(
     let here = this_machine();
     let aside = match desk.session.machine.as_ref().filter(|machine| **machine != here) {
         Some(machine) => Some(format!("it is another machine: {here}, not {machine}")),
-        None => node.take_tasks(&mut find)?,
+        None => node.take_tasks(find)?,
     };
     node.tell(aside.as_deref())?;
     Ok(Worked { node: desk.name.clone(), finished: node.finished, aside })
@@ -144,7 +144,7 @@ impl Node<'_> {
     /// Works until there is no more to do; why this node is set aside, if it is.
     fn take_tasks<T: Task>(
         &mut self,
-        find: &mut dyn FnMut(&Desk, &T) -> Result<T::Finding, Trouble>,
+        mut find: impl FnMut(&Desk, &T) -> Result<T::Finding, Trouble>,
     ) -> Result<Option<String>, NodesError> {
         let mut pause = SHORT_LOOK;
         while !(self.stop)() && !self.is_over() {

@@ -7,7 +7,7 @@ use crate::common::{
     Outcome, cases, check_with, fault, forget_arrays, forget_scalars, replaced, whole_numbers,
 };
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
-use oxeye_ir::{Nest, Node, Program, ScalarType, Storage};
+use oxeye_ir::{Nest, Node, Program, ScalarType, Storage, SymId};
 use oxeye_transform::steps::Normalize;
 use oxeye_transform::testing::{
     keeps_source_order, normalization_stages, random_recipe, random_single, random_spelling,
@@ -83,14 +83,44 @@ fn normal_forms_are_their_own() {
     assert!(n_equal * 100 >= n_all * 97, "{n_equal} of {n_all} are their own normal form");
 }
 
+/// A product whose results stand in a small array until they are stored or added, over rows that are swept in some order.
+fn tile_in_registers(seed: u64) -> Sample {
+    let size = 2 + seed % 3;
+    let (first, add) = match seed % 2 {
+        0 => ("y[i][j]", ""),
+        _ => ("0.0", "+"),
+    };
+    let program = Program::parse(&format!(
+        "program p {{
+           symbol P0 n: i32
+           array A0 t: f64[{size}] body(L0)
+           array A1 x: f64[n][n] param
+           array A2 w: f64[n][{size}] param
+           array A3 y: f64[n][{size}] param
+           dataflow {{ N0 }}
+           nest N0 in p {{
+             for L0 i: i32 in 0 .. n {{
+               for L1 j: i32 in 0 .. {size} {{ S0: t[j] = {first} }}
+               for L2 k: i32 in 0 .. n {{
+                 for L3 j: i32 in 0 .. {size} {{ S1: t[j] += x[i][k] * w[k][j] }}
+               }}
+               for L4 j: i32 in 0 .. {size} {{ S2: y[i][j] {add}= t[j] }}
+             }}
+           }}
+         }}"
+    ));
+    Sample { program: program.expect("a program"), symbols: vec![(SymId(0), 1 + (seed % 7) as i64)] }
+}
+
 /// After every single pass the nest computes the same, and every kind of rewrite occurs in the test.
 #[test]
 fn each_rewrite_keeps_the_values() {
     let mut seen: BTreeMap<Rewrite, u32> = BTreeMap::new();
     for seed in cases(300) {
         let policy = if seed % 2 == 0 { STRICT } else { REASSOCIATE };
-        let sample = match seed % 4 {
-            0 | 1 => random_spelling(&mut Random::new(seed)),
+        let sample = match (seed % 4, seed % 20) {
+            (_, 4 | 7) => tile_in_registers(seed),
+            (0 | 1, _) => random_spelling(&mut Random::new(seed)),
             _ => sample(seed),
         };
         let Ok(mut memory) = sample.memory(seed) else { continue };
