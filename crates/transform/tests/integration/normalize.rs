@@ -150,8 +150,9 @@ fn each_pass_keeps_the_dependences_of_the_source() {
     let (mut n_mapped, mut n_all) = (0, 0);
     for seed in cases(100) {
         let policy = if seed % 2 == 0 { STRICT } else { REASSOCIATE };
-        let sample = match seed % 4 {
-            0 | 1 => random_spelling(&mut Random::new(seed)),
+        let sample = match (seed % 4, seed % 20) {
+            (_, 4 | 7) => tile_in_registers(seed),
+            (0 | 1, _) => random_spelling(&mut Random::new(seed)),
             _ => sample(seed),
         };
         let source = PreparedNest::new(&sample.program, sample.nest());
