@@ -309,10 +309,15 @@ struct Here<'a> {
 }
 
 impl Here<'_> {
-    /// What is kept of the place, with what is known of the parts of a subscript there.
-    fn with_parts(&self, parts: &StandIns, subscript: Option<&Polynomial>) -> Here<'static> {
+    /// What is kept of the place.
+    fn kept(&self) -> Here<'static> {
         let (facts, loops, strides) = (self.facts.clone(), self.loops.clone(), self.strides.clone());
-        let mut here = Here { facts, loops, strides, held: None };
+        Here { facts, loops, strides, held: None }
+    }
+
+    /// The same, with what is known of the parts of a subscript there.
+    fn with_parts(&self, parts: &StandIns, subscript: Option<&Polynomial>) -> Here<'static> {
+        let mut here = self.kept();
         if let Some(subscript) = subscript {
             let known = |part: &Expr| self.held.as_ref().and_then(|held| held.known(part));
             let extreme = |a: &Affine, is_low: bool| self.extreme(a, is_low);
@@ -325,8 +330,7 @@ impl Here<'_> {
     /// The same place where loops that take longer steps do so a whole number of times, and when they do: what a step reaches
     /// lies within their bounds then. `None` if there is none.
     fn with_whole_steps(&self) -> Option<(Here<'static>, Vec<(LoopId, Expr)>)> {
-        let (facts, loops, strides) = (self.facts.clone(), self.loops.clone(), self.strides.clone());
-        let mut here = Here { facts, loops, strides, held: None };
+        let mut here = self.kept();
         let mut tests = Vec::new();
         for (id, step) in &self.strides {
             let ends = here.loops.iter_mut().find(|(l, _)| l == id).and_then(|(_, ends)| ends.as_mut());
@@ -447,8 +451,13 @@ pub(crate) fn delinearize(
         let found = found.filter(|a| is_product(a));
         products.extend(found.map(|access| access.array));
     }
+    let mut whole: BTreeSet<(NestId, LoopId)> = BTreeSet::new();
     for array in flat.into_iter().chain(products) {
-        let (seen, parts) = accesses_to(array, program, binding, nests.iter_mut(), known);
+        let (mut seen, parts) = accesses_to(array, program, binding, nests.iter_mut(), known);
+        // Loops that take a whole number of steps for another array say so already.
+        for Seen { here, nest, .. } in &mut seen {
+            here.strides.retain(|(id, _)| !whole.contains(&(*nest, *id)));
+        }
         let is_pointer = program.array(array).shape == [None] && !binding.is_interleaved(array);
         let proved_shape = |seen: &[Seen]| proved_shape(seen, symbols, is_pointer);
         let tested_shape = |seen: &[Seen]| {
@@ -501,6 +510,7 @@ pub(crate) fn delinearize(
             let mut users: Vec<&mut Nest> =
                 nests.values_mut().filter(|nest| users.contains(&nest.id)).collect();
             users.iter_mut().for_each(|nest| exchange(binding, nest, array, shape_for));
+            whole.extend(shaped.whole.iter().copied());
             set_subscripts(binding, users, shape_for, shaped, &parts);
         }
         if !is_shaped && wide.contains(&array) && program.array(array).shape.len() == 1 {
