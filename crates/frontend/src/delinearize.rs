@@ -514,16 +514,19 @@ pub(crate) fn delinearize(
             set_subscripts(binding, users, shape_for, shaped, &parts);
         }
         if !is_shaped && wide.contains(&array) && program.array(array).shape.len() == 1 {
-            for nest in nests.values_mut() {
-                for_each_access(&mut nest.roots, &mut Here::default(), &mut |access, _| {
-                    if access.array == array {
-                        access.indices.iter_mut().for_each(widen);
-                    }
-                });
-            }
+            nests.values_mut().for_each(|nest| widen_subscripts(nest, array));
         }
     }
     program.nests = nests;
+}
+
+/// Lets subscripts of an array be computed in 64 bits.
+fn widen_subscripts(nest: &mut Nest, array: ArrayId) {
+    for_each_access(&mut nest.roots, &mut Here::default(), &mut |access, _| {
+        if access.array == array {
+            access.indices.iter_mut().for_each(widen);
+        }
+    });
 }
 
 /// The accesses of the nests to an array, and what is no sum in their subscripts.
